@@ -44,6 +44,7 @@ from .stored_looks import findings_from_json as findings_from_json
 from .stored_results import SendTask as SendTask
 from .stored_results import find_rated_dialogs as find_rated_dialogs
 from .stored_results import find_results as find_results
+from .stored_results import progress_to_show as progress_to_show
 from .stored_results import refresh_results as refresh_results
 from .stored_results import source_of as source_of
 from .study_analysis import analyse_study as analyse_study

@@ -4,7 +4,7 @@ differences are sure, and what it would take to separate the rest.
 In: the results of a criterion and the study's progress. Out: an `Answer` for all datasets together, if there are
 several, and for each. Guaranteed: "better" is said only where the corrected test of the planned outcome, or until a
 study is complete the confidence sequence, tells two models apart; what was not compared is never called equal; what was
-not planned is called exploratory.
+not planned is called exploratory; labels without an order are never ranked.
 """
 
 from collections.abc import Iterable, Sequence
@@ -31,6 +31,8 @@ def _answer(table: Comparisons, found: CriterionResults, progress: Progress) -> 
     rated = {row.generator for row in found.tested_table if row.dataset == table.dataset and row.ratings}
     names = [one.generator for one in table.letters if one.generator in rated]
     is_primary = any(pair.is_primary for pair in table.comparisons) or len(found.comparisons) == 1
+    if found.is_nominal and names:
+        return Answer(table.dataset, (_of_labels(found),), is_primary=is_primary)
     if len(names) < 2:
         return Answer(table.dataset, tuple(_of_one_model(names, table, found)), is_primary=is_primary)
     if table.dataset is None and not is_primary and _is_undefined(table):
@@ -40,7 +42,7 @@ def _answer(table: Comparisons, found: CriterionResults, progress: Progress) -> 
     if found.table and len(found.datasets) > 1 and table.dataset is not None:
         where = f"In {table.dataset}" if is_primary else f"In {table.dataset} alone, which is exploratory"
         sentences[0] = f"{where}: {sentences[0]}"
-    return Answer(table.dataset, tuple(sentences), tuple(_cautions(names, table, found)), is_primary)
+    return Answer(table.dataset, tuple(sentences), tuple(_cautions(names, table, found, progress)), is_primary)
 
 
 # --- Nothing to compare ----------------------------------------------------------------------------------------------
@@ -51,6 +53,13 @@ def _of_one_model(names: Sequence[str], table: Comparisons, found: CriterionResu
         yield "No model's replies have been rated, so there is nothing to say."
         return
     yield f"{names[0]} has {_level(names[0], table, found)}. No other model was rated, so nothing is compared."
+
+
+def _of_labels(found: CriterionResults) -> str:
+    return (
+        f"The values ({_listed(found.values)}) have no order, so nothing is ranked, and no model is better: below "
+        "stand each model's shares, and how far raters agree."
+    )
 
 
 def _of_nothing_pooled(table: Comparisons, found: CriterionResults) -> Iterable[str]:
@@ -167,7 +176,7 @@ def _so_far(names: Sequence[str], table: Comparisons, found: CriterionResults, p
         else:
             (standing.equal if one.decided else standing.open).append(name)
     told = f"{progress.collected:,} of {progress.planned:,} assignments"
-    begin = "In the end" if progress.is_complete else "So far"
+    begin, yet = ("In the end", "") if progress.is_complete else ("So far", " yet")
     yield f"{begin}, after {told}, {leader} is ahead with {_level(leader, table, found)}."
     if standing.behind:
         yield f"It is better than {_listed(standing.behind)}, which holds at every look."
@@ -175,14 +184,20 @@ def _so_far(names: Sequence[str], table: Comparisons, found: CriterionResults, p
         yield f"{_listed(standing.ahead)} did better where the same people rated both."
     if standing.equal:
         yield f"It is equal to {_listed(standing.equal)} within the planned margin."
+    too_early = [one.low.reason for one in sequences if isinstance(one.low, Undefined)]
+    if too_early and len(too_early) == len(sequences):
+        yield f"Nothing can be decided{yet}: {too_early[0]}."
+        return
     if standing.open:
-        yield f"Its lead over {_all_of(standing.open, 'all')} is not decided yet."
+        yield f"Its lead over {_all_of(standing.open, 'all')} is not decided{yet}."
     others = [one for one in sequences if leader not in (one.first, one.second)]
     decided = sum(bool(one.decided) for one in others)
     if others:
         pairs = count_of(len(others), "other planned pair")
         yield f"Of {pairs}, {decided or 'none'} {'is' if decided <= 1 else 'are'} decided."
-    if not sequences:
+    if not sequences and progress.is_complete:
+        yield "Confidence sequences decide here, and this view has none."
+    elif not sequences:
         yield "Whether models differ is said here when the study is complete."
 
 
@@ -203,7 +218,7 @@ def _what_it_takes(table: Comparisons, found: CriterionResults, progress: Progre
             yield f"What it would take to tell {pair} can't be computed: {easiest.dialogs.reason}."
         return
     closest = "" if hardest is easiest else _closest(hardest)
-    if easiest.dialogs <= easiest.dialogs_now and progress.is_complete:
+    if easiest.dialogs <= easiest.dialogs_now:
         yield (
             f"About {count_of(easiest.dialogs, 'dialog')} should have told {pair} if they differed as much as is seen: "
             f"they may differ less.{f' To tell{closest}.' if closest else ''}"
@@ -244,8 +259,9 @@ def _about(cents: int, currency: str) -> str:
 # --- Cautions and words ----------------------------------------------------------------------------------------------
 
 
-def _cautions(names: Sequence[str], table: Comparisons, found: CriterionResults) -> Iterable[str]:
-    yield from table.warnings
+def _cautions(names: Sequence[str], table: Comparisons, found: CriterionResults, progress: Progress) -> Iterable[str]:
+    if progress.has_verdicts:  # they are about tests: until then, what is said of sequences says why there are none
+        yield from table.warnings
     if told := describe_planned_part(found):
         yield told
     primary = [pair for pair in table.comparisons if pair.is_primary]

@@ -1,25 +1,37 @@
-"""Says what it would take to tell apart what can't be told apart yet: in dialogs and in money, by the planner.
+"""Says what it would take to tell apart what can't be told apart yet: in dialogs and in money.
 
 In: results with their verdicts, and what further dialogs of this study cost. Out: the same results with `Separation`s
 for the primary pairs that matter most. Guaranteed: it computes from the shares that were seen and from the plan of the
 frozen design, always the same; what the planner can't simulate or can't reach is undefined, with the reason.
 
-The planner assumes that the difference that was seen is the true one. Where a pair is not told apart, the true one may
-well be smaller, so these numbers are a rough guide, and pages say "about".
+Where a fixed-sample test decides, the planner says it. Where confidence sequences decide (until a study is complete,
+and in one that may stop by itself), the sequence says it: it is computed for more dialogs, with the variance that was
+seen, which shrinks as dialogs and their raters are added:
+
+    the least n with    |difference| >= half(V' now / n, tau2, alpha) + 0.84 sqrt(V' now / n)
+
+so that it is decided with a chance of 80 %. A pair without a sequence yet has no number either.
+
+Both assume that the difference that was seen is the true one. Where a pair is not told apart, the true one may well
+be smaller, so these numbers are a rough guide, and pages say "about".
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from hits.analysing.results import BEYOND_REACH, MOST_DIALOGS, CriterionResults, Results, Separation, rounded
 from hits.stats import (
+    ALPHA,
     SHARE_OF_BEST,
     Comparison,
     Comparisons,
+    Plan,
+    SequenceFinding,
     Setting,
     Undefined,
     approximate_dialogs_needed,
+    half_width,
 )
 
 SMALLEST_SHARE = 0.005  # the planner needs some of each value
@@ -27,6 +39,9 @@ THREE = 3  # values, as the planner simulates them
 NO_COMPARISONS = "the planner can't simulate comparisons of two replies"
 OTHER_SCALE = "the planner can't simulate mean scores on this scale"
 NO_DIFFERENCE = "no difference is seen"
+NORMAL_80 = 0.8416  # quantile: the sequence decides with a chance of 80 %
+HALVINGS = 60
+NO_PLAN = Plan()
 
 
 @dataclass(frozen=True)
@@ -43,33 +58,41 @@ class Pricing:
     currency: str
 
 
-def with_separations(results: Results, pricing: Pricing | None) -> Results:
+def with_separations(results: Results, pricing: Pricing | None, plan: Plan = NO_PLAN) -> Results:
     """Add the separations; without a pricing, as for ratings that were made elsewhere, there are none."""
     if pricing is None:
         return results
-    made = [replace(one, separations=tuple(_separations(one, results, pricing))) for one in results.criteria]
+    made = [replace(one, separations=tuple(_separations(one, results, pricing, plan.tau2))) for one in results.criteria]
     return replace(results, criteria=tuple(made))
 
 
-def _separations(found: CriterionResults, results: Results, pricing: Pricing) -> list[Separation]:
-    return [
-        _separate(pair, table, found, pricing)
-        for table in found.comparisons
-        for pair in _hardest_and_easiest(undecided_pairs(table, found, results.progress.has_verdicts), table)
-    ]
+def _separations(found: CriterionResults, results: Results, pricing: Pricing, tau2: float) -> list[Separation]:
+    made = []
+    for table in found.comparisons:
+        sequences = {} if results.progress.has_verdicts else _open_sequences(table, found)
+        pairs = [
+            pair
+            for pair in table.comparisons
+            if pair.is_primary
+            and not isinstance(pair.difference, Undefined)
+            and (pair.verdict == "not told apart" if results.progress.has_verdicts else _key(pair) in sequences)
+        ]
+        for pair in _hardest_and_easiest(pairs, table):
+            made.append(_separate(pair, table, found, pricing, sequences.get(_key(pair)), tau2))
+    return made
 
 
-def undecided_pairs(table: Comparisons, found: CriterionResults, is_complete: bool) -> list[Comparison]:
-    """Return the primary pairs that were compared and are not told apart: by the test that decides, or until a study
-    is complete by the confidence sequence."""
-    decided = {(one.first, one.second) for one in found.sequences if one.dataset == table.dataset and one.decided}
-    return [
-        pair
-        for pair in table.comparisons
-        if pair.is_primary
-        and not isinstance(pair.difference, Undefined)
-        and (pair.verdict == "not told apart" if is_complete else (pair.first, pair.second) not in decided)
-    ]
+def _open_sequences(table: Comparisons, found: CriterionResults) -> dict[frozenset[str], SequenceFinding]:
+    """Return the confidence sequences that there are and that have not decided."""
+    return {
+        _key(one): one
+        for one in found.sequences
+        if one.dataset == table.dataset and not one.decided and not isinstance(one.low, Undefined)
+    }
+
+
+def _key(pair: Comparison | SequenceFinding) -> frozenset[str]:
+    return frozenset((pair.first, pair.second))
 
 
 def _hardest_and_easiest(pairs: Sequence[Comparison], table: Comparisons) -> list[Comparison]:
@@ -85,16 +108,49 @@ def _size(pair: Comparison) -> float:
     return 0.0 if isinstance(pair.difference, Undefined) else abs(pair.difference.value)
 
 
-def _separate(pair: Comparison, table: Comparisons, found: CriterionResults, pricing: Pricing) -> Separation:
+def _separate(
+    pair: Comparison,
+    table: Comparisons,
+    found: CriterionResults,
+    pricing: Pricing,
+    sequence: SequenceFinding | None,
+    tau2: float,
+) -> Separation:
     first_leads = not isinstance(pair.difference, Undefined) and pair.difference.value >= 0
     better, other = (pair.first, pair.second) if first_leads else (pair.second, pair.first)
     rows = [row for row in found.tested_table if row.dataset == table.dataset]
     now = max((row.dialogs for row in rows if row.generator in (better, other)), default=0)
-    dialogs = _dialogs_needed(_size(pair), other, table, found, pricing)
+    if sequence is None:
+        dialogs = _dialogs_needed(_size(pair), other, table, found, pricing)
+    else:
+        dialogs = dialogs_until_decided(sequence, now, tau2, ALPHA / len(found.sequences))
     cost: int | Undefined = Undefined("the number of dialogs is not known")
     if not isinstance(dialogs, Undefined):
         cost = math.ceil(max(0, dialogs - now) / pricing.dialogs_per_hit) * pricing.hit_cents
     return Separation(table.dataset, better, other, _size(pair), now, dialogs, cost, pricing.currency)
+
+
+def dialogs_until_decided(sequence: SequenceFinding, now: int, tau2: float, alpha: float) -> int | Undefined:
+    """Return how many dialogs it takes in all until the sequence excludes 0, with a chance of 80 %."""
+    if isinstance(sequence.estimate, Undefined) or not sequence.estimate:
+        return Undefined(NO_DIFFERENCE)
+    if isinstance(sequence.low, Undefined) or isinstance(sequence.high, Undefined):
+        return sequence.low if isinstance(sequence.low, Undefined) else Undefined(NO_DIFFERENCE)
+    difference, half = abs(sequence.estimate), (sequence.high - sequence.low) / 2
+
+    def variance_where(is_small_enough: Callable[[float], bool]) -> float:
+        low, high = -40.0, 10.0  # logarithms of variances
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            low, high = (middle, high) if is_small_enough(math.exp(middle)) else (low, middle)
+        return math.exp(low)
+
+    seen = variance_where(lambda variance: half_width(variance, tau2, alpha) <= half)
+    wanted = variance_where(
+        lambda variance: half_width(variance, tau2, alpha) + NORMAL_80 * math.sqrt(variance) <= difference
+    )
+    dialogs = math.ceil(now * seen / wanted)
+    return Undefined(BEYOND_REACH) if dialogs > MOST_DIALOGS else rounded(dialogs)
 
 
 def _dialogs_needed(

@@ -8,6 +8,7 @@ statistics, because web processes have no pandas.
 import hashlib
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 
 from django.db.models import Count, Max
@@ -15,7 +16,7 @@ from django.db.models import Count, Max
 from evalplatform import __version__
 from generation.models import GeneratorScore
 from hits.analysing.dialog_filter import RatedDialogFacts
-from hits.analysing.study_progress import measure_progress
+from hits.analysing.study_progress import Progress, count_looks, measure_progress
 from hits.models import Offering, RatedDialogs, ScreeningRun, Study, StudyResults, Submission
 
 SendTask = Callable[[Offering], None]  # sends a task about this offering
@@ -43,6 +44,12 @@ def source_of(offering: Offering) -> str:
         progress.dropped,
     ]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
+
+
+def progress_to_show(offering: Offering) -> Progress:
+    """Return the progress that results show. Of looks it counts those before: a look at the very ratings that these
+    results come from is this one. So the same ratings give the same results, however often they are computed."""
+    return replace(measure_progress(offering), looks=count_looks(offering, besides=source_of(offering)))
 
 
 def _last_score(study: Study) -> int | None:

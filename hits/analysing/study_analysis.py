@@ -8,7 +8,7 @@ from hits.analysing.interim import with_progress
 from hits.analysing.planned_part import planned_until
 from hits.analysing.results import Results
 from hits.analysing.separating import Pricing, with_separations
-from hits.analysing.study_progress import measure_progress
+from hits.analysing.stored_results import progress_to_show
 from hits.designing import cost_of, planned_setting, size_of_batches
 from hits.frames import ratings_frame, reply_labels
 from hits.models import Offering, ScreeningRun, Study
@@ -26,9 +26,9 @@ def analyse_study(offering: Offering) -> Results:
 def analyse_frame(frame: pd.DataFrame, offering: Offering) -> Results:
     study = offering.study
     plan, equal_within = plan_of(study), study.parsed_design.analysis.equal_within
-    progress = measure_progress(offering)
+    progress = progress_to_show(offering)
     results = with_progress(analyse(frame, scales=scales_of(study), plan=plan), progress, plan, equal_within)
-    return with_separations(results, pricing_of(study))
+    return with_separations(results, pricing_of(study), plan)
 
 
 def plan_of(study: Study) -> Plan:

@@ -136,20 +136,28 @@ def _is_over(offering: Offering) -> bool:
 
 
 def note_look(offering: Offering, progress: Progress, source: str, actor: User | None, now: datetime) -> None:
-    """Note that somebody was shown interim results. The same computation is one look, however many people see it;
-    `source` identifies what it was computed from. Complete results are no look."""
+    """Note that somebody was shown interim results. A look is a set of ratings (`source`) whose interim results were
+    shown: however many people see them, on whichever page, in a program or in a bundle, and however often, it is one,
+    because nobody learns more from the same numbers. `progress` is that of the results shown. Complete results are no
+    look."""
     if progress.is_complete:
         return
-    counts = f"{progress.collected:,} of {progress.planned:,} assignments"
-    text = f"{_beginning(offering)} {counts} (ratings {source[:8]})"
-    if not Event.objects.filter(study=offering.study, text=text).exists():
+    begin, end = _beginning(offering), _end(source)
+    if not Event.objects.filter(study=offering.study, text__startswith=begin, text__endswith=end).exists():
+        text = f"{begin} {progress.collected:,} of {progress.planned:,} assignments {end}"
         Event.objects.create(study=offering.study, at=now, actor=actor, text=text)
 
 
-def count_looks(offering: Offering) -> int:
+def count_looks(offering: Offering, besides: str = "") -> int:
+    """Count the looks at interim results, without those at the ratings `besides`."""
     looks = Event.objects.filter(study=offering.study, text__startswith=_beginning(offering))
-    return looks.order_by().values("text").distinct().count()
+    seen = {text[text.rfind("(") :] for text in looks.values_list("text", flat=True)}
+    return len(seen - {_end(besides)})
 
 
 def _beginning(offering: Offering) -> str:
     return f"looked at interim results on the {offering.place} market:"
+
+
+def _end(source: str) -> str:
+    return f"(ratings {source[:8]})"

@@ -181,16 +181,30 @@ def _letters(sources: Sources) -> Iterator[str]:
 
 
 def _sequences(sources: Sources) -> Iterator[str]:
+    progress = sources.results.progress
+    interim = "" if progress.is_complete else "The results are interim. "
+    if progress.is_by_sequence:
+        yield (
+            f"{interim}By design, confidence sequences decide, whenever data collection ends; no fixed-sample test was "
+            "made, and no letters are given."
+        )
+    else:
+        yield f"{interim}No fixed-sample test was made, and no p-values or letters are reported."
     pairs = sources.results.main.sequences  # each criterion has a family of its own
+    missing = [one.low.reason for one in pairs if isinstance(one.low, Undefined)]
+    if not pairs:
+        return
+    if len(missing) == len(pairs):
+        yield f"No difference has a confidence sequence yet: {missing[0]}."
+        return
     each = " of a criterion" if len(sources.results.criteria) > 1 else ""
-    by = f"{count_of(len(pairs), 'planned pair')}{each}"
-    shared = f" and the error level of .05 shared equally by the {by}" if pairs else ""
     yield (
-        "The results are interim: no fixed-sample test was made, and no p-values or letters are reported. "
         "Differences of the primary outcome have confidence sequences, which are valid at every look: Robbins' normal "
-        "mixture [@robbins; @howard] on the two-way variance, with a mixture variance that was fixed with the design"
-        f"{shared}."
+        "mixture [@robbins; @howard] on the two-way variance, with a mixture variance that was fixed with the design "
+        f"and the error level of .05 shared equally by the {count_of(len(pairs), 'planned pair')}{each}."
     )
+    if missing:
+        yield f"Of these pairs, {len(missing):,} {'has' if len(missing) == 1 else 'have'} none yet: {missing[0]}."
 
 
 def _secondary(sources: Sources) -> Iterator[str]:
@@ -211,21 +225,19 @@ def _looks(sources: Sources) -> Iterator[str]:
     progress = sources.results.progress
     if not progress.planned:
         return
-    looks = {0: "not looked at", 1: "looked at once", 2: "looked at twice"}.get(
-        progress.looks, f"looked at {progress.looks:,} times"
-    )
-    yield f"Interim results were {looks} before these were computed; {progress.reason}."
+    looks = f"looked at {times(progress.looks)}" if progress.looks else "not looked at"
+    is_stopped = sources.design.analysis.has_rule and sources.facts.stopped_by_rule
+    collected = "" if is_stopped else f"; {progress.reason}"
+    yield f"Interim results were {looks} before these were computed{collected}."
     if progress.is_by_sequence:
         yield (
-            f"The study's own rule looked at whole HITs in their frozen order, {progress.rule_looks:,} times; its "
-            "p-values are 1 / the largest e-value of all looks."
+            f"The study's own rule looked {times(progress.rule_looks)}, at whole HITs in their frozen order; p-values "
+            "of the sequences are 1 / the largest e-value of all its looks."
         )
-    if progress.dropped:
-        yield f"Dropped from HITs that were published after they had lost: {', '.join(progress.dropped)}."
 
 
 def _stopping(sources: Sources) -> Iterator[str]:
-    analysis = sources.design.analysis
+    analysis, progress = sources.design.analysis, sources.results.progress
     if analysis.stop_when_decided:
         equal = f", or lay within ±{analysis.equal_within:g} and was thus called equal" if analysis.equal_within else ""
         yield (
@@ -233,14 +245,31 @@ def _stopping(sources: Sources) -> Iterator[str]:
             f"zero{equal} [@howard], or the budget was spent."
         )
     if analysis.drop_losers:
-        yield "By design, a model was shown in no further HIT once its confidence sequence lay below another model's."
-    if not (analysis.stop_when_decided or analysis.drop_losers):
-        if sources.results.progress.planned:
-            yield "There was no rule for stopping early."
-    elif sources.facts.stops:
-        yield f"This happened: {'; '.join(sources.facts.stops)}."
-    else:
-        yield "This did not happen."
+        yield (
+            "By design, HITs that were published after a model's confidence sequence lay below another model's left "
+            f"that model out: {_dropped(progress.dropped)}."
+        )
+    if analysis.has_rule:
+        yield _how_it_ended(sources)
+    elif progress.planned:
+        yield "There was no rule for stopping early."
+
+
+def _dropped(names: Sequence[str]) -> str:
+    return f"{join_names(names)} {'was' if len(names) == 1 else 'were'} dropped" if names else "none was dropped"
+
+
+def _how_it_ended(sources: Sources) -> str:
+    progress, why = sources.results.progress, sources.facts.stopped_by_rule
+    after = f"after {progress.collected:,} of {progress.planned:,} planned assignments"
+    living = [name for name in sources.design.generators if name not in progress.dropped]
+    if why == "budget":
+        return f"Data collection stopped {after}, because the budget allowed no further HITs."
+    if why and len(living) == 1:
+        return f"Data collection stopped {after}, when {living[0]} alone had not lost."
+    if why:
+        return f"Data collection stopped {after}, when every planned pair was decided."
+    return "Data collection did not stop early." if progress.is_complete else "Data collection has not stopped so far."
 
 
 def describe_power(sources: Sources) -> Iterator[str]:
@@ -249,9 +278,9 @@ def describe_power(sources: Sources) -> Iterator[str]:
         yield f"No power analysis was made: {power.problem}."
         return
     yield (
-        "No target power was recorded with the design. By simulation with the test that decides (ordinal probit model "
-        f"with crossed effects, {power.simulations:,} simulated studies; {100 * power.taste:g}% of the latent variance "
-        f"for workers' tastes, {count_of(power.pairs, 'primary comparison')}), the study as designed "
+        f"No target power was recorded with the design. By simulation with {simulated_test(sources)} (ordinal probit "
+        f"model with crossed effects, {power.simulations:,} simulated studies; {100 * power.taste:g}% of the latent "
+        f"variance for workers' tastes, {count_of(power.pairs, 'primary comparison')}), the study as designed "
         f"({_size(power.planned)}) {_finds(power.planned, power.power)}."
     )
     if power.reached is not None:
@@ -265,6 +294,13 @@ def _size(of: PowerOfSize) -> str:
     )
 
 
+def simulated_test(sources: Sources) -> str:
+    """Name the test that the planner simulates. A study with a rule is decided by sequences, which are wider."""
+    if sources.design.analysis.has_rule:
+        return "the fixed-sample permutation test, which finds more than the confidence sequences that decide here"
+    return "the test that decides"
+
+
 def _finds(of: PowerOfSize, power: float) -> str:
     if of.detectable is None:
         return (
@@ -274,3 +310,7 @@ def _finds(of: PowerOfSize, power: float) -> str:
         f"would detect a difference of {100 * of.detectable:.1f} percentage points in the share of the best value with "
         f"a power of {100 * power:g}%"
     )
+
+
+def times(number: int) -> str:
+    return {0: "never", 1: "once", 2: "twice"}.get(number, f"{number:,} times")

@@ -25,7 +25,6 @@ from hits.exporting.reached_power import PowerFacts, power_facts
 from hits.models import (
     Assignment,
     Departure,
-    DroppedModel,
     Offering,
     Outcome,
     Payment,
@@ -101,7 +100,7 @@ class Facts(Fact):
     consent: Consent
     screened: Screened | None
     power: PowerFacts
-    stops: tuple[str, ...]  # what the study's own stopping rule did
+    stopped_by_rule: str  # why the study's own rule has stopped it: decided or budget; empty if it has not
     software: dict[str, str]
     recruited: str = ""  # in words; empty: on the place
     pays_workers: bool = True  # False if no money went through the crowd: then `paid` is what was due elsewhere
@@ -139,8 +138,7 @@ def gather_facts(offering: Offering, results: Results) -> Facts:
     submissions = Submission.objects.filter(assignment__offering=offering)
     times = submissions.aggregate(first=Min("submitted_at"), last=Max("submitted_at"))
     first_on, last_on = (f"{at:%Y-%m-%d}" if at else "" for at in (times["first"], times["last"]))
-    drops = DroppedModel.objects.filter(offering=offering).values_list("reason", flat=True)
-    stop = RuleStop.objects.filter(offering=offering).standing().values_list("reason", flat=True)
+    stop = RuleStop.objects.filter(offering=offering).standing().first()
     dialogs = int((offering.study.manifest or {})["dialogs"])
     return Facts(
         study=offering.study.name,
@@ -161,7 +159,7 @@ def gather_facts(offering: Offering, results: Results) -> Facts:
         consent=_consent(offering),
         screened=_screened(offering),
         power=power_facts(offering.study.parsed_design, dialogs, results),
-        stops=(*drops, *stop),
+        stopped_by_rule=stop.kind if stop else "",
         software=software(),
         recruited=environment_of(offering).recruited,
         pays_workers=crowd_of(offering).abilities.pays_workers,

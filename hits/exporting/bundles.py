@@ -20,11 +20,13 @@ from hits.analysing import (
     add_metrics,
     analyse,
     make_pictures,
-    measure_progress,
     metrics_of,
+    note_look,
     plan_of,
     pricing_of,
+    progress_to_show,
     scales_of,
+    source_of,
     with_progress,
     with_separations,
 )
@@ -60,13 +62,16 @@ def export_bundle(
     offering: Offering, folder: Path, pseudonyms: str = "", *, has_texts: bool = False, browser: str = ""
 ) -> Bundle:
     """Export a bundle. `pseudonyms` is a name that bundles may share, so that a worker has the same pseudonym in all of
-    them. `has_texts` adds example dialogs, which may be licensed. `browser` takes pictures of the worker's pages."""
+    them. `has_texts` adds example dialogs, which may be licensed. `browser` takes pictures of the worker's pages.
+    Whoever gets a bundle of interim results has looked at them."""
+    source = source_of(offering)  # before any rating is read
     with _new_bundle(offering, folder) as new:
         about = write_ratings_of(offering, new, pseudonyms)
         frame = read_ratings(new / "ratings.parquet", about)
         results = analyse_bundle(frame, about)
         _write_rest(offering, new, about, results)
         _write_extras(offering, new, frame, about.warning, has_texts, browser)
+        note_look(offering, results.progress, source, None, timezone.now())
     return Bundle(folder.resolve(), about, results)
 
 
@@ -74,7 +79,7 @@ def analyse_bundle(frame: pd.DataFrame, about: About) -> Results:
     """Analyse a bundle's own ratings, by the plan and the progress that bundle.json tells."""
     results = analyse(frame, about.seed, about.criteria, about.plan)
     results = with_progress(results, about.progress, about.plan, about.equal_within)
-    return with_separations(results, about.pricing)
+    return with_separations(results, about.pricing, about.plan)
 
 
 def export_ratings(offering: Offering, folder: Path, pseudonyms: str = "") -> About:
@@ -141,7 +146,7 @@ def write_ratings_of(offering: Offering, folder: Path, pseudonyms: str = "") -> 
         funnel=funnel_of(run),
         seed=SEED,
         equal_within=design.analysis.equal_within,
-        progress=measure_progress(offering),
+        progress=progress_to_show(offering),
         left_out=_left_out(offering),
         pricing=pricing_of(offering.study),
         software=software(),

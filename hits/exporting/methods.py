@@ -7,7 +7,7 @@ Its numbers come from the database (facts.json), the frozen design and the resul
 from collections.abc import Iterator
 
 from evalplatform.wording import count_of
-from hits.exporting.analysis_methods import describe_analysis
+from hits.exporting.analysis_methods import describe_analysis, times
 from hits.exporting.bundle_facts import Sources, join_names
 from hits.exporting.citations import bibliography, cite_in_latex, cite_in_markdown
 from hits.exporting.latex import escape
@@ -161,7 +161,7 @@ def _pay(sources: Sources) -> Iterator[str]:
     if pay.bonus_cents:
         yield (
             f"A bonus of {money(pay.bonus_cents, currency)} for {count_of(pay.bonus_points, 'bonus point')} was "
-            f"{f'paid {_times(bonus.count)}' if bonus.count else 'never paid'}."
+            f"{f'paid {times(bonus.count)}' if bonus.count else 'never paid'}."
         )
     if (top_up := facts.paid_for(Payment.Kind.TOP_UP)).count:
         for_work = count_of(top_up.count, "assignment")
@@ -220,7 +220,7 @@ def _checkpoints(sources: Sources) -> Iterator[str]:
 def _what_counted(checkpoints: CheckpointPart, answer: str) -> str:
     if checkpoints.feedback == "after submission":
         return f"The {answer} that was submitted counted, and workers heard of their points only then."
-    most = f"at most {_times(checkpoints.max_attempts)}" if checkpoints.max_attempts else "as often as they liked"
+    most = f"at most {times(checkpoints.max_attempts)}" if checkpoints.max_attempts else "as often as they liked"
     asked = f"Workers could ask {most} whether a {answer} would win"
     if checkpoints.counts == "final":
         return f"{asked}; what counted was the {answer} that they submitted, whether they asked or not."
@@ -244,7 +244,7 @@ def _exclusions(sources: Sources) -> Iterator[str]:
     else:
         yield f"The exclusion {_rules(len(rules))} chosen after data collection; the exclusions are exploratory."
     if screened.exploratory_screenings:
-        yield f"Other rules than those of the design were tried {_times(screened.exploratory_screenings)}."
+        yield f"Other rules than those of the design were tried {times(screened.exploratory_screenings)}."
     for place, (rule, step) in enumerate(zip(rules, funnel.steps, strict=True)):
         begin = "We excluded" if place == 0 else "We then excluded"
         yield f"{begin} {rule.excluded()}, which removed {_removed(step.left_out.answers, step.left_out.workers)}."
@@ -328,7 +328,3 @@ def _software(sources: Sources) -> Iterator[str]:
         f"The study was run and analysed with EvalPlatform {software['evalplatform']} ({versions}); its design, "
         f"dialogs and replies were frozen before data collection (SHA-256 {sources.manifest_sha256})."
     )
-
-
-def _times(number: int) -> str:
-    return {0: "never", 1: "once", 2: "twice"}.get(number, f"{number:,} times")

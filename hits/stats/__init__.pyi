@@ -65,6 +65,7 @@ from .scales import usual_bins as usual_bins
 from .sequence import FEWEST_DIALOGS as FEWEST_DIALOGS
 from .sequence import TAU_FACTOR as TAU_FACTOR
 from .sequence import SequenceFinding as SequenceFinding
+from .sequence import half_width as half_width
 from .sequence import sequence_finding as sequence_finding
 from .sequence import too_early as too_early
 from .slices import Levels as Levels

@@ -59,10 +59,7 @@ def render_monitor(request: HttpRequest, offering: Offering, refused: Refused | 
     """Render the page. `refused` is a form of this page that was sent, with the reason why it was refused; whatever was
     typed in it and in the other forms is shown again."""
     typed = request.POST if refused else request.GET
-    live = _live(offering)
-    if live.get("look"):  # who reads a sequence has looked, wherever it stands
-        progress, source = live["look"]
-        note_look(offering, progress, source, user_of(request), timezone.now())
+    live = _live(request, offering)
     standing = budget_in_words(offering)
     context = {
         **surroundings(offering),
@@ -83,7 +80,7 @@ def render_monitor(request: HttpRequest, offering: Offering, refused: Refused | 
 def show_live(request: HttpRequest, name: str) -> HttpResponse:
     """Render the numbers alone; the page polls them while something may change."""
     offering = find_offering(request, name)
-    context = {"study": offering.study, "market": offering.place, "monitor": _live(offering)}
+    context = {"study": offering.study, "market": offering.place, "monitor": _live(request, offering)}
     return render(request, "hits/_monitor.html", context)
 
 
@@ -146,7 +143,7 @@ def back_to_monitor(offering: Offering) -> HttpResponse:
 # --- What the page shows ---------------------------------------------------------------------------------------------
 
 
-def _live(offering: Offering) -> dict[str, Any]:
+def _live(request: HttpRequest, offering: Offering) -> dict[str, Any]:
     progress = count_progress(offering)
     counts = count_publications(offering)
     events = list(offering.study.events.select_related("actor")[:MOST_EVENTS])
@@ -167,7 +164,7 @@ def _live(offering: Offering) -> dict[str, Any]:
         "passed": passed,
         "lost_checks": count_lost_checks(offering),
         "screening": run and funnel_table(run),
-        **_so_far(offering, bool(progress.submitted)),
+        **_so_far(request, offering, bool(progress.submitted)),
         "events": events,
         "now": timezone.now(),
         "waits": waits,
@@ -176,22 +173,24 @@ def _live(offering: Offering) -> dict[str, Any]:
     }
 
 
-def _so_far(offering: Offering, has_work: bool) -> dict[str, Any]:
+def _so_far(request: HttpRequest, offering: Offering, has_work: bool) -> dict[str, Any]:
     """Say whether results are interim, and show the confidence sequences that were computed last: those of stored
-    results, or of the study's own rule. Nothing is computed here."""
+    results, or of the study's own rule. Nothing is computed here. Who reads stored results has looked, wherever they
+    stand."""
     if not has_work:
         return {"interim": "", "sequences": []}
     measured = measure_progress(offering)
     row = find_results(offering)
-    found, computed_at, source = measured.looked, None, ""
+    found, computed_at = measured.looked, None
     if row.results and not measured.has_verdicts:
         stored = results_from_json(row.results)
-        found, computed_at, source = stored.main.sequences, row.computed_at, row.source
+        found, computed_at = stored.main.sequences, row.computed_at
+        if found:
+            note_look(offering, stored.progress, row.source, user_of(request), timezone.now())
     return {
         "interim": describe_progress(measured),
         "sequences": [] if measured.has_verdicts else [sequence_row(one, measured) for one in found],
         "sequences_at": computed_at,
-        "look": (measured, source) if source and found else None,
     }
 
 

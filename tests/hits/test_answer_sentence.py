@@ -1,5 +1,6 @@
 """The sentence that answers: who leads, who can't be told apart, what is sure, what it would take; honest always."""
 
+import math
 from dataclasses import replace
 
 import pandas as pd
@@ -17,10 +18,11 @@ from hits.analysing import (
     with_separations,
 )
 from hits.analysing.results import Results
-from hits.stats import Plan
+from hits.stats import CriterionScale, Plan, half_width
 from tests.hits.stats.small_frames import drawn_frame, rated_frame
 
 PRICING = Pricing(4, 3, 10, 50, 0, 312, "USD")
+OF_SHARES = Plan("share of best")
 BETTER, SAME, ALSO = (0.7, 0.2, 0.1), (0.3, 0.3, 0.4), (0.33, 0.3, 0.37)
 INTERIM = Progress(collected=48, planned=240, is_complete=False)
 
@@ -73,6 +75,60 @@ def test_until_a_study_is_complete_only_the_sequence_speaks(three: Results) -> N
     assert text.startswith("So far, after 48 of 240 assignments, best is ahead with ")
     assert "leads" not in text
     assert "not decided yet" in text or "holds at every look" in text
+
+
+def test_what_it_would_take_while_interim_is_by_the_sequence_and_never_less_than_there_is() -> None:
+    plan = Plan("share of best", tau2=0.02)
+    results = analyse(drawn_frame(seed=5, one=ALSO, other=SAME), plan=plan)
+    interim = with_progress(results, INTERIM, plan)
+
+    [one] = with_separations(interim, PRICING, plan).main.separations
+
+    [sequence] = interim.main.sequences
+    assert isinstance(sequence.low, float)
+    assert isinstance(sequence.high, float)
+    assert isinstance(one.dialogs, int)
+    assert one.dialogs > one.dialogs_now
+    # By hand: the half-width that was seen gives V', and V' shrinks as dialogs are added.
+    half = (sequence.high - sequence.low) / 2
+    by_dialogs = {number: _half_at(half, one.dialogs_now / number) for number in (one.dialogs // 2, one.dialogs)}
+    enough, too_few = by_dialogs[one.dialogs], by_dialogs[one.dialogs // 2]
+    assert one.difference < too_few
+    assert one.difference == pytest.approx(enough, rel=0.02)  # two digits are said
+
+
+def _half_at(half: float, share: float) -> float:
+    """What has to be exceeded with `share` of the variance that gave this half-width, for a chance of 80 %."""
+    seen = next(step / 1e6 for step in range(1, 10**6) if half_width(step / 1e6, 0.02) >= half)
+    return half_width(seen * share, 0.02) + 0.8416 * math.sqrt(seen * share)
+
+
+def test_an_interim_answer_says_nothing_of_tests_and_why_there_is_no_sequence() -> None:
+    plan = Plan("share of best", tau2=0.02)
+    results = _by_three_workers(plan)
+    assert any("test" in caution or "generalise" in caution for caution in _cautions_of(results))
+    interim = with_separations(with_progress(results, INTERIM, plan), PRICING, plan)
+
+    text = answer_of(interim)
+
+    assert "Nothing can be decided yet: it takes the work of 10 equally busy workers, and there is that of 2.8." in text
+    assert "not decided yet" not in text
+    assert "takes about" not in text
+    assert _cautions_of(interim) == ()
+
+
+def _cautions_of(results: Results) -> tuple[str, ...]:
+    return report_of(results).criteria[0].answers[0].cautions
+
+
+def test_labels_without_an_order_are_not_ranked() -> None:
+    frame = drawn_frame(seed=2, best=BETTER, second=ALSO, third=SAME)
+    labels = CriterionScale(("good", "okay", "bad"), (3, 2, 1), is_nominal=True)
+
+    text = answer_of(analyse(frame, scales={"overall": labels}))
+
+    assert text.startswith("The values (good, okay and bad) have no order, so nothing is ranked")
+    assert "highest" not in text
 
 
 def test_one_model_and_no_rating_are_not_called_leaders() -> None:
@@ -150,8 +206,8 @@ def _five_points() -> pd.DataFrame:
     return frame.assign(value=pd.Categorical(values, five), score=[int(value) for value in values])
 
 
-def _by_three_workers() -> Results:
+def _by_three_workers(plan: Plan = OF_SHARES) -> Results:
     frame = drawn_frame(seed=2, best=BETTER, second=ALSO)
     codes = frame["worker"].astype("category").cat.codes % 3
     frame["worker"] = [f"W{code}" for code in codes]
-    return analyse(frame.drop_duplicates(["worker", "dialog", "generator"]), plan=Plan("share of best"))
+    return analyse(frame.drop_duplicates(["worker", "dialog", "generator"]), plan=plan)

@@ -100,9 +100,10 @@ def test_an_interim_study_has_sequences_and_no_test_in_its_methods(demo_study: S
 
     told = methods_markdown(sources)
 
-    assert "The results are interim: no fixed-sample test was made" in told
-    assert "(Robbins, 1970; Howard et al., 2021)" in told
-    assert "shared equally by the 6 planned pairs" in told
+    assert "The results are interim. No fixed-sample test was made, and no p-values or letters are reported." in told
+    # Few people have rated so far: what a text says of sequences must be true of these.
+    assert "No difference has a confidence sequence yet: it takes the work of 10 equally busy made-up workers" in told
+    assert not re.search("Robbins|Howard|valid at every look|shared equally", told)
     assert not re.search("Holm|permutation test|Piepho|As carried out", told)
     assert "on 20 dialogs with ratings that count" in told
     assert "out of 60 that the design had drawn at random" in told
@@ -112,16 +113,29 @@ def test_stopping_is_said_if_the_design_has_it(sources: Sources) -> None:
     analysis = sources.design.analysis.model_copy(
         update={"stop_when_decided": True, "equal_within": 0.05, "drop_losers": True}
     )
-    designed = replace(sources, design=sources.design.model_copy(update={"analysis": analysis}))
-    happened = Facts.model_validate({**sources.facts.model_dump(), "stops": ("dropped parrot from all new HITs",)})
+    by_rule = replace(sources.results.progress, is_by_sequence=True, rule_looks=1)
+    designed = replace(
+        sources,
+        design=sources.design.model_copy(update={"analysis": analysis}),
+        results=replace(sources.results, progress=by_rule),
+    )
+    happened = Facts.model_validate({**sources.facts.model_dump(), "stopped_by_rule": "decided"})
+    dropped = replace(designed.results, progress=replace(by_rule, dropped=("parrot",), collected=20))
 
     quiet = methods_paragraphs(designed)["Statistical analysis"]
-    stopped = methods_paragraphs(replace(designed, facts=happened))["Statistical analysis"]
+    stopped = methods_paragraphs(replace(designed, facts=happened, results=dropped))["Statistical analysis"]
 
     assert "every planned pair excluded zero, or lay within ±0.05" in quiet
-    assert "a model was shown in no further HIT" in quiet
-    assert "This did not happen." in quiet
-    assert "This happened: dropped parrot from all new HITs." in stopped
+    assert "left that model out: none was dropped. Data collection did not stop early." in quiet
+    assert (
+        "left that model out: parrot was dropped. Data collection stopped after 20 of 24 planned assignments" in stopped
+    )
+    assert "when every planned pair was decided." in stopped
+    for told in (quiet, stopped):
+        assert "The study's own rule looked once, at whole HITs" in told
+        assert "1 times" not in told
+        assert "interim:" not in told
+        assert "the fixed-sample permutation test, which finds more than the confidence sequences" in told
 
 
 def test_the_datasheet_has_all_62_questions_and_the_form_can_load_the_json(sources: Sources) -> None:

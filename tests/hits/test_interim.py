@@ -2,6 +2,7 @@
 
 import io
 import json
+from pathlib import Path
 
 import pytest
 from django.core.management import call_command
@@ -24,6 +25,7 @@ from hits.analysing import (
 from hits.analysing.analysis import analyse
 from hits.analysing.planned_part import planned_until
 from hits.analysing.study_progress import count_looks
+from hits.exporting import export_bundle
 from hits.models import Event, Offering, Publication, Study, Submission, offering_for
 from hits.stats import PairTest, Plan, Undefined
 from tests.hits.rated import rate
@@ -205,6 +207,41 @@ def test_each_computation_that_is_shown_is_one_look(half_done: Offering, researc
     assert count_looks(half_done) == 2
     assert json.loads(out.getvalue())["progress"]["looks"] == 1
     assert Event.objects.filter(text__contains="looked at interim results on the local market: 12 of 24").exists()
+
+
+@pytest.mark.django_db
+def test_a_bundle_of_interim_results_is_a_look_and_a_second_one_of_the_same_ratings_is_the_same(
+    half_done: Offering, tmp_path: Path
+) -> None:
+    export_bundle(half_done, tmp_path / "one")
+    export_bundle(half_done, tmp_path / "two")
+
+    assert count_looks(half_done) == 1
+    assert "Interim results were not looked at before these" in (tmp_path / "two" / "methods.md").read_text()
+
+    rate(half_done.study, hits=4, seed=2)
+    export_bundle(half_done, tmp_path / "three")
+
+    assert count_looks(half_done) == 2
+    assert "Interim results were looked at once before these" in (tmp_path / "three" / "methods.md").read_text()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("page", ["monitor/", "monitor/live/"])
+def test_the_monitor_notes_one_look_for_one_computation_however_much_work_has_come_since(
+    half_done: Offering, researcher_client: Client, page: str
+) -> None:
+    compute_results(half_done, timezone.now)
+
+    for seed in (1, 2, 3):
+        shown = html_of(researcher_client.get(f"/studies/demo/{page}"))
+        assert "listener-large – listener-small" in shown
+        rate(half_done.study, hits=3 + seed, seed=seed + 1)
+
+    assert count_looks(half_done) == 1
+    assert Event.objects.filter(text__contains="looked at interim results on the local market: 12 of 24").exists()
+    researcher_client.get("/studies/demo/results/")  # still the same computation: the new one takes a moment
+    assert count_looks(half_done) == 1
 
 
 @pytest.mark.django_db

@@ -1,6 +1,7 @@
 """A study that stops by its own rule: it drops who has lost, publishes in waves, and stops when all is decided."""
 
 import json
+import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -109,7 +110,7 @@ def test_a_model_that_has_lost_is_in_no_later_hit_and_the_study_goes_on_in_waves
     assert check_bundle(folder) == []
     about = json.loads((folder / "bundle.json").read_text())
     assert about["left_out"] == {"2": ["parrot"], "3": ["parrot"], "4": ["parrot"], "5": ["parrot"]}
-    assert "Dropped from HITs that were published after they had lost: parrot." in (folder / "methods.md").read_text()
+    assert "lay below another model's left that model out: parrot was dropped." in (folder / "methods.md").read_text()
     assert about["card_order_secret"]
     about["left_out"] = {"2": ["parrot"], "3": ["listener-large"]}
     (folder / "bundle.json").write_text(json.dumps(about))
@@ -120,7 +121,7 @@ def test_a_model_that_has_lost_is_in_no_later_hit_and_the_study_goes_on_in_waves
 
 @pytest.mark.usefixtures("example_corpus")
 def test_a_study_stops_when_every_pair_is_decided_and_its_sequences_are_the_verdict(
-    market: MTurkMarket, researcher: User, researcher_client: Client
+    market: MTurkMarket, researcher: User, researcher_client: Client, tmp_path: Path
 ) -> None:
     offering = make(market, compare="one against the others", reference="parrot", wave_hits=0)
     assert Publication.objects.count() == 6  # all at once: the rule takes off what nobody needs any more
@@ -157,6 +158,21 @@ def test_a_study_stops_when_every_pair_is_decided_and_its_sequences_are_the_verd
         plan_publishing(offering)
     with pytest.raises(EvalPlatformError, match="has stopped by its own rule"):
         resume_study(offering, market, timezone.now)
+    _check_that_its_texts_are_those_of_a_study_that_has_ended(offering, tmp_path / "bundle")
+
+
+def _check_that_its_texts_are_those_of_a_study_that_has_ended(offering: Offering, folder: Path) -> None:
+    export_bundle(offering, folder)
+    methods, sheet = ((folder / name).read_text() for name in ("methods.md", "datasheet.md"))
+    for told in (methods, sheet):
+        assert "By design, confidence sequences decide, whenever data collection ends" in told
+        assert "Differences of the primary outcome have confidence sequences, which are valid at every look" in told
+        assert (
+            "Data collection stopped after 24 of 48 planned assignments, when every planned pair was decided." in told
+        )
+        assert not re.search(r"results are interim|1 times|no p-values|[+-]0\.\d\d\d", told)
+        assert told.count("every planned pair was decided") == 1
+    assert check_bundle(folder) == []
 
 
 class Killed:
