@@ -21,7 +21,7 @@ from hits.exporting import check_bundle
 from hits.exporting.report_latex import latex_tables
 from hits.models import BonusCheck, Study, offering_for
 from hits.protocols import PROTOCOLS, protocol_of
-from hits.protocols.protocol import Criterion, Scale
+from hits.protocols.criteria import Criterion, Scale
 from hits.stats import CriterionScale, Estimate, Interval
 from hits.stats.rater_agreement import krippendorff_alpha
 from tests.conftest import DEMO
