@@ -87,7 +87,7 @@ class Thumbs implements Task {
   }
 
   destroy(): void {
-    this.element.remove();
+    // It listens to its own buttons only, and these may go on being shown.
   }
 
   private makeReply(text: string, place: number): HTMLElement {

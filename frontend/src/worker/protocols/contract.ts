@@ -41,6 +41,7 @@ export interface Task {
   sayWhatIsLeft(): void;
   /** Shows all replies with their answers at once, for somebody who only looks: researchers, and readers of a bundle. */
   showAll(): void;
+  /** Stops listening to anything but its own element, which stays as it is: researchers' pages go on showing it. */
   destroy(): void;
 }
 
