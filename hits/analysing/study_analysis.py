@@ -11,7 +11,8 @@ from hits.analysing.study_progress import measure_progress
 from hits.designing import cost_of, planned_setting, size_of_batches
 from hits.frames import ratings_frame, reply_labels
 from hits.models import Offering, ScreeningRun, Study
-from hits.protocols import protocol_of
+from hits.models.design import StudyDesign
+from hits.protocols import Criterion, protocol_of
 from hits.screening import mark_exclusions, submissions_by_rule
 from hits.stats import TAU_FACTOR, CriterionScale, Plan, family_of, planned_variance
 
@@ -37,8 +38,18 @@ def plan_of(study: Study) -> Plan:
     planned = design.analysis
     pairs = family_of(planned.compare, design.generators, planned.reference, planned.pairs)
     dialogs = planned.planned_dialogs or int((study.manifest or {}).get("dialogs", 0))
-    tau2 = TAU_FACTOR * planned_variance(planned_setting(design, dialogs))
-    return Plan(planned.outcome, pairs, planned_dialogs=planned.planned_dialogs, tau2=tau2)
+    main, *others = protocol_of(design).criteria
+    return Plan(
+        planned.outcome,
+        pairs,
+        planned_dialogs=planned.planned_dialogs,
+        tau2=_tau2(design, dialogs, main),
+        tau2_by_criterion={one.name: _tau2(design, dialogs, one) for one in others},
+    )
+
+
+def _tau2(design: StudyDesign, dialogs: int, criterion: Criterion) -> float:
+    return TAU_FACTOR * planned_variance(planned_setting(design, dialogs, criterion))
 
 
 def pricing_of(study: Study) -> Pricing:
