@@ -20,9 +20,10 @@ def protocol_of(design: StudyDesign) -> Protocol[Any]:
     return PROTOCOLS[design.protocol](design)
 
 
-def usual_protocol() -> Protocol[Any]:
-    """Return the first protocol with its default settings, for ratings that are made up without a study."""
-    return protocol_of(StudyDesign.model_validate(SMALLEST_DESIGN))
+def usual_protocol(name: str = REGISTERED[0].name) -> Protocol[Any]:
+    """Return a protocol with its default settings, for ratings that are made up without a study, and for drafts that
+    can't be read."""
+    return protocol_of(StudyDesign.model_validate({**SMALLEST_DESIGN, "protocol": name}))
 
 
 def protocol_in(settings: Mapping[str, Any]) -> type[Protocol[Any]]:

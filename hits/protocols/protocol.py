@@ -106,9 +106,8 @@ class Protocol(ABC, Generic[Design]):
     def planned_shares(self) -> tuple[float, float, float] | None:
         """Return the shares of three values, best first, that the planner assumes.
 
-        None, unless a protocol says otherwise: then the form and `plan_study` say that the planner does not cover this
-        way of asking, methods and datasheet that no power was computed, and nothing tells how many more dialogs would
-        separate two models. Everything else works.
+        None, unless a protocol says otherwise: then the form says that the planner does not cover this way of asking,
+        and methods and datasheet that there was no power analysis. Everything else works.
         """
         return None
 
