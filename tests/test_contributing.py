@@ -1,4 +1,7 @@
-"""CONTRIBUTING.md shows how to add things: each test does what its section says, and nothing more."""
+"""CONTRIBUTING.md shows how to add things: each test does what its section says, and nothing more.
+
+The page's half of a protocol is followed by frontend/tests/guide.test.mjs.
+"""
 
 import ast
 import io
@@ -27,9 +30,11 @@ from hits.designing import create_study
 from hits.exporting import check_bundle
 from hits.models import Exclusion, Rating, Study, offering_for
 from hits.protocols import PROTOCOLS
+from hits.protocols.checking_protocols import checked_protocol
 from hits.screening import RULES, parse_rules, screen, with_rule_tables
 from tests.conftest import DEMO
 from tests.generation.scripted_runs import make_dialogs
+from tests.hits.protocol_contract import check_protocol
 from tests.hits.test_screening import hand_in
 from tests.hits.toy_crowd import ToyCrowd
 from tests.hits.working import Worker
@@ -37,15 +42,19 @@ from tests.hits.working import Worker
 GUIDE = (Path(__file__).resolve().parent.parent / "CONTRIBUTING.md").read_text()
 
 
-def follow(section: str, module_name: str, monkeypatch: pytest.MonkeyPatch) -> tuple[ModuleType, str]:
-    """Make the section's file a module. Return it, and the line that goes into the registry."""
+def follow(section: str, module_name: str, monkeypatch: pytest.MonkeyPatch) -> tuple[dict[str, Any], str]:
+    """Make the section's file a module. Return the line that goes into the registry, and the names that it may use."""
     text = re.split(r"^## ", GUIDE, flags=re.MULTILINE)
     (found,) = [part for part in text if part.startswith(f"{section}\n")]
-    file, line = re.findall(r"```(?:python|text)\n(.*?)```", found, re.DOTALL)
+    file, lines = re.findall(r"```(?:python|text)\n(.*?)```", found, re.DOTALL)
     module = ModuleType(module_name)
     monkeypatch.setitem(sys.modules, module_name, module)
     exec(file, module.__dict__)
-    return module, line
+    names: dict[str, Any] = {}
+    *imports, line = lines.split("\n\n")
+    for one in imports:
+        exec(one, names)  # as it stands in the registry
+    return names, line
 
 
 @pytest.mark.django_db
@@ -89,8 +98,8 @@ def test_the_file_and_line_of_a_family_make_one_that_is_trained_and_answers(
 def test_the_file_and_line_of_a_metric_make_a_column(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    module, line = follow("A metric", "generation.metrics.length", monkeypatch)
-    (metric,) = eval(f"[{line}]", vars(module))
+    names, line = follow("A metric", "generation.metrics.length", monkeypatch)
+    (metric,) = eval(f"[{line}]", names)
     before = METRICS[:]
     METRICS.append(metric)
     make_dialogs("Hi.")
@@ -110,8 +119,8 @@ def test_the_file_and_line_of_a_metric_make_a_column(
 
 @pytest.mark.django_db
 def test_the_file_and_line_of_a_format_read_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    module, line = follow("An import format", "generation.corpora.bars", monkeypatch)
-    (added,) = eval(f"[{line}]", {"bars": module})
+    names, line = follow("An import format", "generation.corpora.bars", monkeypatch)
+    (added,) = eval(f"[{line}]", names)
     monkeypatch.setattr(formats, "FORMATS", [*formats.FORMATS, added])
     (tmp_path / "two.bars").write_text("I passed! | Well done!\nAlone.\n")
 
@@ -125,8 +134,8 @@ def test_the_file_and_line_of_a_format_read_a_file(monkeypatch: pytest.MonkeyPat
 def test_the_file_and_line_of_a_rule_screen_a_study_and_stand_in_form_docs_and_evidence(
     monkeypatch: pytest.MonkeyPatch, demo_study: Study, researcher_client: Client, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    module, line = follow("A screening rule", "hits.screening.silent_rules", monkeypatch)
-    (rule,) = eval(f"[{line}]", vars(module))
+    names, line = follow("A screening rule", "hits.screening.silent_rules", monkeypatch)
+    (rule,) = eval(f"[{line}]", names)
     monkeypatch.setitem(RULES, rule.model_fields["rule"].default, rule)
     hand_in(demo_study, "QUIET", 0)
     hand_in(demo_study, "QUIET", 1)
@@ -153,9 +162,10 @@ def test_the_file_and_line_of_a_rule_screen_a_study_and_stand_in_form_docs_and_e
 def test_the_file_and_line_of_a_protocol_make_one_that_is_answered_and_exported(
     example_corpus: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    module, line = follow("A protocol", "hits.protocols.thumbs", monkeypatch)
-    (protocol,) = eval(f"[{line}]", vars(module))
-    monkeypatch.setitem(PROTOCOLS, protocol.name, protocol)
+    names, line = follow("A protocol", "hits.protocols.thumbs", monkeypatch)
+    (protocol,) = eval(f"[{line}]", names)
+    monkeypatch.setitem(PROTOCOLS, protocol.name, checked_protocol(protocol))
+    check_protocol(protocol)
     study = create_study({**DEMO, "protocol": "thumbs"})
     build_hits(study)
 
@@ -173,8 +183,9 @@ def test_the_file_and_line_of_a_crowd_bring_workers_and_send_them_back(
     monkeypatch: pytest.MonkeyPatch, example_corpus: None
 ) -> None:
     """What the guide leaves out of the contract is the toy crowd's."""
-    module, line = follow("A crowd", "hits.crowds.lab", monkeypatch)
-    whole = type("LabCrowd", (module.LabCrowd, ToyCrowd), {})
+    monkeypatch.setitem(sys.modules, "hits.crowds.lab", ModuleType("hits.crowds.lab"))
+    names, line = follow("A crowd", "hits.crowds.lab.lab_crowd", monkeypatch)
+    whole = type("LabCrowd", (names["LabCrowd"], ToyCrowd), {})
     [(name, crowd)] = eval(f"{{{line}}}", {"LabCrowd": whole}).items()
     monkeypatch.setitem(CROWDS, name, crowd)
     study = create_study({**DEMO, "crowd": {"countries": [], "min_approved": 0, "min_approval_percent": 0}})

@@ -1,7 +1,7 @@
 // A protocol of the smallest kind, as CONTRIBUTING.md adds it: each reply gets a thumb up or down, by a pair of radio buttons.
 import type { PageData, WarmUpReply } from "../src/generated/page";
 import { count, h, quoted, say } from "../src/worker/dom";
-import { areSame, type Choices, mergeChoices } from "../src/worker/protocols/choices";
+import { areSame, choiceOf, type Choices, mergeChoices } from "../src/worker/protocols/choices";
 import type { Fields, Protocol, Task, TaskOptions } from "../src/worker/protocols/contract";
 
 const VALUES = ["up", "down"];
@@ -82,8 +82,12 @@ class Thumbs implements Task {
     say(this.left, left === 0 ? this.options.whenDone() : `${count(left, "reply", "replies")} left.`);
   }
 
+  showAll(): void {
+    // Nothing is hidden: the replies stand below each other.
+  }
+
   destroy(): void {
-    this.element.remove();
+    // It listens to its own buttons only, and these may go on being shown.
   }
 
   private makeReply(text: string, place: number): HTMLElement {
@@ -92,7 +96,7 @@ class Thumbs implements Task {
     const choose = (value: string) => (): void => {
       thumbsOf(this.options.fields())[place] = value;
       say(note, "");
-      this.options.onMove(place, value);
+      this.options.onMove(place, choiceOf(value));
     };
     const choices = VALUES.map((value, index) =>
       h("label", {}, h("input", { type: "radio", name: `thumb-${place}`, value, onchange: choose(value) }), this.labels[index]!),

@@ -41,14 +41,15 @@ def with_progress(results: Results, progress: Progress, plan: Plan, equal_within
 
 def sequences_of(found: CriterionResults, plan: Plan, equal_within: float = 0.0) -> tuple[SequenceFinding, ...]:
     """Return a finding for each primary pair. They share alpha equally."""
-    if not plan.tau2:
+    tau2 = plan.tau2_of(found.criterion)
+    if not tau2:
         return ()
     primary = [(table, pair) for table in found.comparisons for pair in table.comparisons if pair.is_primary]
     return tuple(
         sequence_finding(
             (pair.first, pair.second),
             pair.difference,
-            plan.tau2,
+            tau2,
             ALPHA / len(primary),
             dataset=table.dataset,
             equal_within=equal_within,

@@ -12,7 +12,8 @@ from hits.analysing.stored_results import progress_to_show
 from hits.designing import cost_of, planned_setting, size_of_batches
 from hits.frames import ratings_frame, reply_labels
 from hits.models import Offering, ScreeningRun, Study
-from hits.protocols import protocol_of
+from hits.models.design import StudyDesign
+from hits.protocols import Criterion, protocol_of
 from hits.screening import mark_exclusions, submissions_by_rule
 from hits.stats import TAU_FACTOR, CriterionScale, Plan, family_of, planned_variance
 
@@ -38,7 +39,7 @@ def plan_of(study: Study) -> Plan:
     planned = design.analysis
     pairs = family_of(planned.compare, design.generators, planned.reference, planned.pairs)
     dialogs = planned.planned_dialogs or int((study.manifest or {}).get("dialogs", 0))
-    tau2 = TAU_FACTOR * planned_variance(planned_setting(design, dialogs))
+    main, *others = protocol_of(design).criteria
     # Every model answers every dialog of a study, so all datasets together mean something from the first look on, also
     # where a model is dropped before the last dataset has ratings.
     return Plan(
@@ -47,8 +48,13 @@ def plan_of(study: Study) -> Plan:
         is_pooled=True,
         planned_dialogs=planned.planned_dialogs,
         planned_until=planned_until(study),
-        tau2=tau2,
+        tau2=_tau2(design, dialogs, main),
+        tau2_by_criterion={one.name: _tau2(design, dialogs, one) for one in others},
     )
+
+
+def _tau2(design: StudyDesign, dialogs: int, criterion: Criterion) -> float:
+    return TAU_FACTOR * planned_variance(planned_setting(design, dialogs, criterion))
 
 
 def pricing_of(study: Study) -> Pricing:

@@ -6,6 +6,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from hits.api.worker_schemas import BonusOut, SubmitOut
 from hits.crowds import CrowdWords
+from hits.protocols import CHOICE_PATTERN, LONGEST_CHOICE
+
+# Of the notes that the page makes of moves (TaskOptions.onMove in protocols/contract.ts).
+PAGE_CONSTANTS: dict[str, int | str] = {"LONGEST_CHOICE": LONGEST_CHOICE, "CHOICE_PATTERN": CHOICE_PATTERN}
 
 
 class WithProtocol(BaseModel):

@@ -10,8 +10,12 @@ PLAIN = {"string": "string", "integer": "number", "number": "number", "boolean":
 Schema = Mapping[str, Any]
 
 
-def typescript(schemas: Mapping[str, Schema]) -> str:
-    return "\n".join([HEAD, *(line for name in sorted(schemas) for line in _interface(name, schemas[name]))])
+def typescript(schemas: Mapping[str, Schema], constants: Mapping[str, int | str]) -> str:
+    """Return the interfaces, and beside them constants by which page and server agree."""
+    named = [f"export const {name} = {json.dumps(value)};" for name, value in sorted(constants.items())]
+    return "\n".join(
+        [HEAD, *named, "", *(line for name in sorted(schemas) for line in _interface(name, schemas[name]))]
+    )
 
 
 def _interface(name: str, schema: Schema) -> Iterator[str]:

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from hits.protocols import PROTOCOLS
+from hits.protocols import PROTOCOLS, Choice
 
 MOST_MILLISECONDS = 10**9
 MOST_MOVES = 200
@@ -16,7 +16,7 @@ def _storable(text: str) -> str:
 
 
 Milliseconds = Annotated[int, Field(ge=0, le=MOST_MILLISECONDS)]
-Move = tuple[Milliseconds, Annotated[int, Field(ge=0, le=99)], Annotated[str, Field(pattern=r"^[a-z0-9_]{0,30}$")]]
+Move = tuple[Milliseconds, Annotated[int, Field(ge=0, le=99)], Choice]
 Moves = Annotated[list[Move], Field(max_length=MOST_MOVES)]
 Position = Annotated[int, Field(ge=0, le=99)]
 Revision = Annotated[int, Field(ge=0, le=10**9)]

@@ -15,6 +15,7 @@ from evalplatform.wording import count_of
 from generation.models import Dataset, Generator
 from hits.crowds import CROWDS, planned_crowd
 from hits.designing.analysis_problems import find_impossible_analysis
+from hits.designing.asking_problems import find_impossible_asking
 from hits.designing.selecting import Selection, fill_blocks, missing_replies, select_dialogs
 from hits.designing.sizing import size_of_batches
 from hits.errors import DesignProblem, InvalidStudy
@@ -163,7 +164,9 @@ def _find_contradictions(design: StudyDesign) -> list[DesignProblem]:
     for field, names in (("datasets", datasets), ("generators", design.generators)):
         if twice := sorted({name for name in names if names.count(name) > 1}):
             problems.append(DesignProblem(field, f"{', '.join(twice)} is listed twice; list each once"))
-    problems += protocol_of(design).problems()
+    protocol = protocol_of(design)
+    problems += protocol.problems()
+    problems += find_impossible_asking(protocol)
     problems += _find_impossible_checkpoints(design, datasets)
     problems += _find_impossible_bonus(design)
     problems += _find_impossible_screening(design)

@@ -6,8 +6,11 @@ same question about the same design has the same answer; `is_quick_to_plan` cost
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
+
+from pydantic import ValidationError
 
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
@@ -19,11 +22,27 @@ from hits.designing.sizing import size_of_batches
 from hits.models import Study
 from hits.models.design import StudyDesign
 from hits.models.money import money
-from hits.protocols import protocol_of
+from hits.protocols import protocol_in, protocol_of, usual_protocol
 
 # Measured: 6 s for 6,000 dialogs with 4 raters, and 1 s to find the size for a difference of 15 points.
 MOST_RATINGS_AT_ONCE = 4_000
 SMALLEST_DIFFERENCE_AT_ONCE = 0.15
+
+
+NOT_COVERED = (
+    "The planner does not cover this way of asking yet: it can't say which difference a study of this size shows. The "
+    "study's cost, its hours and its results are not concerned."
+)
+
+
+def why_not_planned(settings: Mapping[str, Any]) -> str:
+    """Tell why nothing can be simulated for this draft; empty if it can. Only its way of asking matters: while a draft
+    can't be read, that of its protocol's defaults."""
+    try:
+        protocol = protocol_of(StudyDesign.model_validate(settings))
+    except ValidationError:
+        protocol = usual_protocol(protocol_in(settings).name)
+    return NOT_COVERED if protocol.planned_shares is None else ""
 
 
 def is_quick_to_plan(study: Study, difference: str) -> bool:
@@ -63,7 +82,7 @@ def plan_study_size(study: Study, difference: str) -> Plan | None:
 
 def _plan_for_design(design: StudyDesign, wanted: str, chosen_count: int) -> Plan | None:
     if protocol_of(design).planned_shares is None:
-        raise ValueError(f"The planner can't simulate studies of the protocol {design.protocol} yet.")
+        raise ValueError(NOT_COVERED)
     setting = planned_setting(design, size_of_batches(design, chosen_count).dialog_count)
     pay = (design.pay.reward_cents, design.pay.bonus_cents, planned_crowd(design).fees)
     if not wanted:

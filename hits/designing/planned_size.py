@@ -1,16 +1,18 @@
 """Makes the setting of a design, from which the planner simulates and the confidence sequence takes its variance."""
 
 from hits.models.design import StudyDesign
-from hits.protocols import protocol_of
-from hits.stats import Setting, family_of
+from hits.protocols import Criterion, protocol_of
+from hits.stats import WIN_RATE, Setting, family_of
 
 USUAL_SHARES = (0.32, 0.31, 0.37)  # where a protocol says none: those of the paper's models
 
 
-def planned_setting(design: StudyDesign, dialogs: int) -> Setting:
-    analysis = design.analysis
+def planned_setting(design: StudyDesign, dialogs: int, criterion: Criterion | None = None) -> Setting:
+    """Return the setting, as far as it is about this criterion, or the main one: each has a scale of its own, and of
+    comparisons only the win rate is counted."""
+    analysis, protocol = design.analysis, protocol_of(design)
+    asked = criterion or protocol.criteria[0]
     family = family_of(analysis.compare, design.generators, analysis.reference, analysis.pairs)
-    shares = protocol_of(design).planned_shares or USUAL_SHARES
     return Setting(
         dialogs=max(dialogs, 2),
         raters=design.hits.assignments,
@@ -18,6 +20,7 @@ def planned_setting(design: StudyDesign, dialogs: int) -> Setting:
         dialogs_per_hit=design.hits.dialogs_per_hit,
         most_hits=design.crowd.max_hits_per_worker,
         family=len(family or ()),
-        outcome=analysis.outcome,
-        proportions=shares,
+        outcome=WIN_RATE if asked.is_comparison else analysis.outcome,
+        proportions=protocol.planned_shares or USUAL_SHARES,
+        score_range=max(asked.scale.scores) - min(asked.scale.scores),
     )

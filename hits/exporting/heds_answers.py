@@ -11,11 +11,12 @@ from hits.exporting.citations import cite_in_markdown
 from hits.exporting.heds_questions import LANGUAGES, OTHER_LANGUAGE
 from hits.exporting.methods import dialogs_by_dataset, exclusion_sentences, how_replies_were_shown
 from hits.exporting.origin_methods import NOBODY, describe_raters
-from hits.protocols import Criterion, protocol_of
+from hits.protocols import Criterion, Presented, protocol_of
 from hits.stats import Estimate, Undefined
 
 NOT_ASSESSED = "IntraAA not assessed"  # the form's own words
-PRESENTED = {"multiple-choice": 1, "check-boxes": 2, "slider": 3}  # how a protocol's `instrument` begins; else 5
+# The option of 4.3.5 for each kind of instrument.
+OPTIONS = {Presented.MULTIPLE_CHOICE: 1, Presented.CHECK_BOXES: 2, Presented.SLIDER: 3, Presented.OTHER: 5}
 
 
 @dataclass(frozen=True)
@@ -196,7 +197,6 @@ def criterion_answers(sources: Sources, asked: Criterion, found: CriterionResult
     is_relative = protocol.is_side_by_side or asked.is_comparison
     hint = "the question that evaluators read is under 4.3.7"
     instrument = protocol.instrument()
-    presented = next((place for word, place in PRESENTED.items() if instrument.startswith(word)), 5)
     questions = dict.fromkeys([task.question, *([asked.question] if asked.question else [])])
     analysis = cite_in_markdown(" ".join(describe_analysis(sources)))
     answers = {
@@ -211,7 +211,7 @@ def criterion_answers(sources: Sources, asked: Criterion, found: CriterionResult
         "4.3.2": Answer(f"The instructions, verbatim:\n\n{task.instructions}"),
         "4.3.3": Answer(str(len(asked.scale.values))),
         "4.3.4": Answer(_values(asked)),
-        "4.3.5": Answer(instrument.removeprefix("other: "), (presented,)),
+        "4.3.5": Answer(instrument.described, (OPTIONS[instrument.kind],)),
         "4.3.6": Answer("N/A"),
         "4.3.7": Answer("\n".join(questions)),
         "4.3.8": Answer(_form(asked, protocol.is_side_by_side), (3,) if asked.is_comparison else (2,)),

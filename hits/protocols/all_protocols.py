@@ -5,13 +5,14 @@ from typing import Any
 
 from hits.models.design import StudyDesign
 from hits.protocols.areas import Areas
+from hits.protocols.checking_protocols import SMALLEST_DESIGN, checked_protocol
 from hits.protocols.protocol import Protocol
 
 # A study that names no protocol uses the first.
 REGISTERED: list[type[Protocol[Any]]] = [
     Areas,
 ]
-PROTOCOLS = {one.name: one for one in REGISTERED}
+PROTOCOLS = {one.name: checked_protocol(one) for one in REGISTERED}
 
 
 def protocol_of(design: StudyDesign) -> Protocol[Any]:
@@ -19,10 +20,10 @@ def protocol_of(design: StudyDesign) -> Protocol[Any]:
     return PROTOCOLS[design.protocol](design)
 
 
-def usual_protocol() -> Protocol[Any]:
-    """Return the first protocol with its default settings, for ratings that are made up without a study."""
-    needed = {"name": "any", "datasets": [{"name": "any", "dialogs": 1}], "generators": ["any"]}
-    return protocol_of(StudyDesign.model_validate(needed))
+def usual_protocol(name: str = REGISTERED[0].name) -> Protocol[Any]:
+    """Return a protocol with its default settings, for ratings that are made up without a study, and for drafts that
+    can't be read."""
+    return protocol_of(StudyDesign.model_validate({**SMALLEST_DESIGN, "protocol": name}))
 
 
 def protocol_in(settings: Mapping[str, Any]) -> type[Protocol[Any]]:

@@ -14,17 +14,9 @@ from hits.errors import DesignProblem
 from hits.models.cards import Card
 from hits.models.design import CheckpointPart, Name, Part, StudyDesign, TaskPart, Text, WarmUpPart, WarmUpReply
 from hits.protocols import areas_texts
-from hits.protocols.protocol import (
-    OVERALL,
-    Criterion,
-    InvalidAnswer,
-    Judgement,
-    OwnSetting,
-    Protocol,
-    Scale,
-    Sent,
-    Value,
-)
+from hits.protocols.criteria import OVERALL, Criterion, Key, Scale
+from hits.protocols.protocol import Instrument, Judgement, OwnSetting, Presented, Protocol, Value
+from hits.protocols.sent_answers import InvalidAnswer, Place, Sent, by_cards, by_places
 from hits.stats import score_of
 
 # A dialog counts as sorted again when at least this share of its cards has moved since the check that passed. Someone
@@ -34,8 +26,6 @@ REDONE_SHARE = 0.4
 PLANNED_SHARES = (0.32, 0.31, 0.37)  # good, okay and bad of a weaker model, as in the paper
 
 # --- Settings --------------------------------------------------------------------------------------------------------
-
-Key = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,29}$")]
 
 
 class Area(Part):
@@ -78,8 +68,6 @@ class AreasDesign(StudyDesign):
 
 # --- Answers ---------------------------------------------------------------------------------------------------------
 
-Place = Annotated[str, Field(pattern=r"^(0|[1-9][0-9]?)$")]
-
 
 class AreasSent(Sent):
     areas: Annotated[dict[Place, Key], Field(max_length=100)] = Field(description="The area's key by the card's place.")
@@ -98,13 +86,10 @@ class Areas(Protocol[AreasDesign]):
     was_judged, not_judged = "was in", "not placed"
     still_missing = ("Still without a place", "place them")
     fitting_setting = OwnSetting("areas", "belongs in", "words")
+    criteria_setting, passing_setting = "task.areas", "checkpoints.passing_areas"
 
     def problems(self) -> list[DesignProblem]:
-        return [
-            *_find_repeated_areas(self.design),
-            *_find_unknown_areas(self.design),
-            *_find_pointless_bonus(self.design),
-        ]
+        return [*_find_unknown_areas(self.design)]
 
     @property
     def planned_shares(self) -> tuple[float, float, float]:
@@ -114,16 +99,12 @@ class Areas(Protocol[AreasDesign]):
         return {"areas": [area.model_dump() for area in self.design.task.areas]}
 
     def value_of(self, sent: AreasSent, card_order: Sequence[int]) -> Value:
-        by_place = sent.areas
-        if not set(by_place.values()) <= set(self.scale.values) or any(int(one) >= len(card_order) for one in by_place):
-            raise InvalidAnswer("This dialog has other replies, or the study has other areas.")
-        return {"areas": {str(card_order[int(place)]): area for place, area in by_place.items()}}
+        if not set(sent.areas.values()) <= set(self.scale.values):
+            raise InvalidAnswer("The study has other areas.")
+        return {"areas": by_cards(sent.areas, card_order)}
 
     def show(self, value: Value | None, card_order: Sequence[int]) -> dict[str, Any]:
-        by_card = value["areas"] if value else {}
-        return {
-            "areas": {str(place): by_card[str(card)] for place, card in enumerate(card_order) if str(card) in by_card}
-        }
+        return {"areas": by_places(value["areas"], card_order) if value else {}}
 
     def missing(self, value: Value | None, card_count: int) -> int:
         return card_count - len(value["areas"]) if value else card_count
@@ -190,9 +171,9 @@ class Areas(Protocol[AreasDesign]):
             f"{len(self.scale.labels)} areas: {_join_names(self.scale.labels, 'and')}."
         )
 
-    def instrument(self) -> str:
+    def instrument(self) -> Instrument:
         how = "replies are moved as cards by mouse, finger or keyboard; each card into exactly one"
-        return f"other: areas, into which {how}"
+        return Instrument(Presented.OTHER, f"areas, into which {how}")
 
     def sent_by(self, levels: Sequence[int]) -> dict[str, Any]:
         return {"areas": {str(place): self.scale.values[level] for place, level in enumerate(levels)}}
@@ -206,18 +187,8 @@ def _join_names(names: Sequence[str], last: str) -> str:
 # --- Settings that contradict themselves -----------------------------------------------------------------------------
 
 
-def _area_keys(design: AreasDesign) -> list[str]:
-    return [area.key for area in design.task.areas]
-
-
-def _find_repeated_areas(design: AreasDesign) -> Iterator[DesignProblem]:
-    keys = _area_keys(design)
-    if twice := sorted({key for key in keys if keys.count(key) > 1}):
-        yield DesignProblem("task.areas", f"{', '.join(twice)} is listed twice; list each area once")
-
-
 def _find_unknown_areas(design: AreasDesign) -> Iterator[DesignProblem]:
-    keys = _area_keys(design)
+    keys = [area.key for area in design.task.areas]
     used = {"checkpoints.passing_areas": design.checkpoints.passing_areas}
     for number, reply in enumerate(design.warm_up.replies, 1):
         used[f"warm_up.replies.{number}.areas"] = reply.areas
@@ -225,16 +196,3 @@ def _find_unknown_areas(design: AreasDesign) -> Iterator[DesignProblem]:
         for name in names:
             if name not in keys:
                 yield DesignProblem(field, f"{name!r} is not an area of this study; its areas are {', '.join(keys)}")
-
-
-def _find_pointless_bonus(design: AreasDesign) -> Iterator[DesignProblem]:
-    """Report a bonus that nobody can win, or that nobody can miss."""
-    passing = design.checkpoints.passing_areas
-    if not design.pay.bonus_cents:
-        return
-    if not passing:
-        yield DesignProblem("checkpoints.passing_areas", "is empty, so no checkpoint can be passed; name an area")
-    elif set(_area_keys(design)) <= set(passing):
-        yield DesignProblem(
-            "checkpoints.passing_areas", "names every area, so no checkpoint can be missed; leave one out"
-        )

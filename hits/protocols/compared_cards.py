@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 
 from hits.models.cards import Card
-from hits.protocols.protocol import Criterion, Judgement
+from hits.protocols.criteria import Criterion
+from hits.protocols.protocol import Judgement
 
 
 def compare_cards(

@@ -9,84 +9,20 @@ on one criterion, of one candidate or of the human reply, and in a comparison ag
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cached_property
 from typing import Any, ClassVar, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
-from evalplatform.errors import EvalPlatformError
 from hits.errors import DesignProblem
 from hits.models.cards import Card
 from hits.models.design import Outcome, StudyDesign, WarmUpReply
-from hits.stats import CriterionScale, usual_bins
-
-OVERALL = "overall"
+from hits.protocols.criteria import OVERALL, Criterion, Scale
+from hits.protocols.sent_answers import InvalidAnswer, Sent
 
 Value = dict[str, Any]
 Design = TypeVar("Design", bound=StudyDesign)
-
-
-class InvalidAnswer(EvalPlatformError):
-    """What a page sent is not an answer to this dialog. Our own pages never send such a thing."""
-
-
-class Sent(BaseModel):
-    """What a page sends about a dialog, beside times and moves: each protocol has fields of its own."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-@dataclass(frozen=True)
-class Scale:
-    """The values that a rating may have, best first."""
-
-    values: tuple[str, ...]
-    labels: tuple[str, ...]  # as workers read them
-    scores: tuple[int, ...]  # higher is better
-    is_by_mean: bool = False  # points with equal distances, whose means are shown first; else names, shown by shares
-    bins: tuple[int, ...] = ()  # the lowest score of each, best first; of more than eleven values, five unless said
-
-    def score(self, value: str) -> int:
-        return self.scores[self.values.index(value)]
-
-    def label(self, value: str) -> str:
-        return self.labels[self.values.index(value)]
-
-    def mirrored(self, value: str) -> str:
-        """Return the same comparison seen from the other reply.
-
-        The scale of a comparison runs from one reply's best to the other's, so the second best for one is the second
-        worst for the other.
-        """
-        return self.values[-1 - self.values.index(value)]
-
-
-@dataclass(frozen=True)
-class Criterion:
-    """What people are asked about. In a comparison, one reply gains what the other loses, so the scores must be
-    symmetric around 0, such as 1, 0, -1 for win, tie, loss."""
-
-    name: str
-    scale: Scale
-    is_comparison: bool = False
-    label: str = ""  # as people read it; the name if empty
-    question: str = ""  # as workers read it; the task's question if empty
-
-    def __post_init__(self) -> None:
-        scores = self.scale.scores
-        if self.is_comparison and scores != tuple(-score for score in reversed(scores)):
-            raise ValueError(f"The scores of {self.name}, a comparison, are not symmetric around 0: {scores}.")
-
-    @property
-    def title(self) -> str:
-        return self.label or self.name
-
-    @property
-    def measured(self) -> CriterionScale:
-        """Return what the statistics must know of it."""
-        scale = self.scale
-        bins = () if self.is_comparison else scale.bins or usual_bins(scale.scores)
-        return CriterionScale(scale.values, scale.scores, self.label, scale.is_by_mean, bins)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +45,9 @@ class Judgement:
 class OwnSetting:
     """A setting that only this protocol has, as the study form asks for it.
 
-    `kind` is one of the kinds that hits.views.setting_fields can read. A "choice" has `choices`, each with what the
+    `path` is that of a study file ("task.areas"). The step of the form that has the other settings of that part asks
+    for it; the step Task asks for those of a part that only this protocol has. `kind` is one of the kinds that
+    hits.views.setting_fields can read. A "choice" has `choices`, each with what the
     researcher reads. A "table" is a list of tables with the same `columns`; the path of a column is its key there, and
     its kind is one of hits.views.table_fields. A row whose first column is empty is left out.
     """
@@ -120,6 +58,23 @@ class OwnSetting:
     help: str = ""
     choices: Sequence[tuple[str, str]] = ()
     columns: Sequence["OwnSetting"] = ()
+
+
+class Presented(StrEnum):
+    """How a scale is presented, in the datasheet's words (HEDS 4.3.5)."""
+
+    MULTIPLE_CHOICE = "multiple-choice options"
+    CHECK_BOXES = "check-boxes"
+    SLIDER = "slider"
+    OTHER = "other"
+
+
+@dataclass(frozen=True)
+class Instrument:
+    """What workers answer with. `described` says it in words: "a button for each area"."""
+
+    kind: Presented
+    described: str
 
 
 class Protocol(ABC, Generic[Design]):
@@ -133,9 +88,10 @@ class Protocol(ABC, Generic[Design]):
     answer_noun: ClassVar[str]  # what an answer to a dialog is called in the methods section
     was_judged: ClassVar[str] = "was rated"  # before a value: the human reply "was in" Good
     not_judged: ClassVar[str] = "not rated"
-    is_side_by_side: ClassVar[bool] = True  # False where each reply is judged by itself, before the next one is seen
     still_missing: ClassVar[tuple[str, str]]  # "Still without a place" ... "please place them"
     fitting_setting: ClassVar[OwnSetting]  # which answers fit a reply of the warm-up
+    criteria_setting: ClassVar[str] = "task"  # which setting names the criteria or their values, if one does
+    passing_setting: ClassVar[str] = "checkpoints"  # which setting says what passes a checkpoint
 
     def __init__(self, design: Design) -> None:
         self.design = design
@@ -148,8 +104,11 @@ class Protocol(ABC, Generic[Design]):
 
     @property
     def planned_shares(self) -> tuple[float, float, float] | None:
-        """Return the shares of three values, best first, that the planner assumes; None if it can't plan this
-        protocol's studies."""
+        """Return the shares of three values, best first, that the planner assumes.
+
+        None, unless a protocol says otherwise: then the form says that the planner does not cover this way of asking,
+        and methods and datasheet that there was no power analysis. Everything else works.
+        """
         return None
 
     # --- Batching
@@ -164,6 +123,11 @@ class Protocol(ABC, Generic[Design]):
         return self.design.generators
 
     # --- Serving
+
+    @property
+    def is_side_by_side(self) -> bool:
+        """Return False where each reply is judged by itself, before the next one is seen."""
+        return True
 
     @abstractmethod
     def page_settings(self) -> dict[str, Any]:
@@ -300,8 +264,8 @@ class Protocol(ABC, Generic[Design]):
         """Return a sentence for the methods section: "Workers saw a dialog with ... and ..."."""
 
     @abstractmethod
-    def instrument(self) -> str:
-        """Say for the datasheet (HEDS 4.3.5) how responses are given."""
+    def instrument(self) -> Instrument:
+        """Return what workers answer with, for the datasheet (HEDS 4.3.5)."""
 
     # --- Simulation
 

@@ -71,7 +71,8 @@ class Setting:
 
     `workers` is the effective number of workers (1 / sum of their squared shares of the ratings). If it is 0, it
     follows from `most_hits`, the HITs that a worker may do: an effective worker does a quarter of them.
-    `family` is the number of primary pairs; 0 means all pairs of generators.
+    `family` is the number of primary pairs; 0 means all pairs of generators. `score_range` is the distance from the
+    worst to the best score of the scale, on which okay lies halfway: 2 for three named values, 6 for seven points.
     """
 
     dialogs: int
@@ -85,11 +86,14 @@ class Setting:
     most_hits: int = 50
     family: int = 0
     outcome: str = SHARE_OF_BEST
+    score_range: float = 2.0
 
     def __post_init__(self) -> None:
         for name, (least, most) in LIMITS.items():
             if not least <= (count := getattr(self, name)) <= most:
                 raise ValueError(f"There must be {least} to {most:,} {name.replace('_', ' ')}, not {count:,}.")
+        if not self.score_range > 0:
+            raise ValueError(f"The best score must be above the worst, and not {self.score_range:g} away from it.")
         if not 0 < self.alpha < 1:
             raise ValueError(f"The significance level must lie between 0 and 1, not at {self.alpha:g}.")
         if self.workers and not self.raters <= self.workers <= 1_000_000:
@@ -157,7 +161,13 @@ def outcome_difference(setting: Setting, better: Scores, weaker: Scores) -> Scor
 
 
 def unit_of(setting: Setting) -> float:
-    """Return what 1 of `outcome_difference` means in the outcome's own units."""
+    """Return what 1 of `outcome_difference` means in the outcome's own units.
+
+    >>> unit_of(Setting(100, 4, outcome=MEAN_SCORE, score_range=6))
+    3.0
+    """
+    if setting.outcome == MEAN_SCORE:
+        return setting.score_range / 2
     return 0.5 if setting.outcome == WIN_RATE else 1.0
 
 
@@ -221,6 +231,7 @@ def components_of(setting: Setting, shift: float = 0.0) -> Components:
 def planned_variance(setting: Setting) -> float:
     """Return the variance of the paired difference in the outcome's units, if the two generators are equally good.
 
+    That of a mean score grows with the square of the scale's length: seven points have 9 times the variance of three.
     Rounded to three digits, so that the same plan gives the same number on every machine.
     """
     return float(f"{components_of(setting).variance_of_mean(setting) * unit_of(setting) ** 2:.3g}")

@@ -5,8 +5,8 @@ read. The planned pairs are the primary family and are corrected by themselves; 
 file needs neither numpy nor pandas, because pages read plans too.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
 
 SHARE_OF_BEST, MEAN_SCORE, WIN_RATE = "share of best", "mean score", "win rate"
@@ -26,7 +26,8 @@ class Plan:
     about all datasets together or about each; None, for ratings without a design, leaves it to what was rated.
     `planned_dialogs` is 0 for all dialogs; `planned_until` says where they end in the frozen order, as the block and
     how many dialogs of it, and only they are tested.
-    `tau2` is the mixture variance of the confidence sequence, fixed at freezing; 0 if none was planned.
+    `tau2` is the mixture variance of the confidence sequence, fixed at freezing; 0 if none was planned. Criteria with
+    scales of other lengths have their own, in `tau2_by_criterion`.
     """
 
     outcome: str = MEAN_SCORE
@@ -36,10 +37,18 @@ class Plan:
     planned_dialogs: int = 0
     planned_until: tuple[int, int] | None = None
     tau2: float = 0.0
+    tau2_by_criterion: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.outcome not in OUTCOMES:
             raise ValueError(f"The outcome must be one of {', '.join(OUTCOMES)}, not {self.outcome!r}.")
+
+    def tau2_of(self, criterion: str) -> float:
+        """
+        >>> Plan(tau2=0.5, tau2_by_criterion={"fluency": 2.0}).tau2_of("fluency")
+        2.0
+        """
+        return self.tau2_by_criterion.get(criterion, self.tau2)
 
     def has_primary(self, first: str, second: str, criterion: str = "") -> bool:
         """Say whether a pair, in either order, is in the primary family.

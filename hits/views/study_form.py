@@ -30,6 +30,7 @@ from hits.designing import (
     save_draft,
     summarise,
     switch_protocol,
+    why_not_planned,
 )
 from hits.errors import DesignProblem, StudyFrozen
 from hits.models import BackgroundJob, Study
@@ -100,7 +101,7 @@ def _extras(study: Study, step: Step, checked: DraftCheck) -> dict[str, Any]:
     if step.key == "checkpoints":
         return {"screening_rules": screening_rows(study.design)}
     if step.key in PLANNED_STEPS:
-        return {"summary": _summary_of(study.design, checked)}
+        return {"summary": _summary_of(study.design, checked), "not_planned": why_not_planned(study.design)}
     return {}
 
 

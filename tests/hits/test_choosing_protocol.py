@@ -141,6 +141,11 @@ def test_a_misspelt_setting_stays_and_is_named() -> None:
 def test_the_planner_says_that_it_can_t_plan_a_protocol_rather_than_plan_areas(researcher_client: Client) -> None:
     Study.objects.update(design={**DEMO, "protocol": "scales"})
 
-    page = html_of(researcher_client.get("/studies/demo/plan/"))
+    said = "The planner does not cover this way of asking yet"
+    form, plan = (html_of(researcher_client.get(f"/studies/demo/{page}/")) for page in ("edit/plan", "plan"))
 
-    assert "can&#x27;t simulate studies of the protocol scales" in page
+    assert said in form
+    assert "Difference that you want to find" not in form
+    assert said in plan
+    Study.objects.update(design=DEMO)
+    assert "Difference that you want to find" in html_of(researcher_client.get("/studies/demo/edit/plan/"))

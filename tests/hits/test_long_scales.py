@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.test import Client
 
-from hits.analysing import analyse, analyse_study, report_as_text, report_of
+from hits.analysing import analyse, analyse_study, plan_of, report_as_text, report_of, sequences_of
 from hits.analysing.figures.all_figures import make_pictures
 from hits.analysing.serialising import plain, results_as_json, results_from_json
 from hits.batching import build_hits
@@ -21,7 +21,7 @@ from hits.exporting import check_bundle
 from hits.exporting.report_latex import latex_tables
 from hits.models import BonusCheck, Study, offering_for
 from hits.protocols import PROTOCOLS, protocol_of
-from hits.protocols.protocol import Criterion, Scale
+from hits.protocols.criteria import Criterion, Scale
 from hits.stats import CriterionScale, Estimate, Interval
 from hits.stats.rater_agreement import krippendorff_alpha
 from tests.conftest import DEMO
@@ -141,6 +141,28 @@ def test_values_that_nobody_chose_have_the_scale_s_scores() -> None:
     assert isinstance(row.mean_score, Estimate)
     assert row.mean_score.value == 10
     assert [share.count for share in row.shares] == [0, 4, 0]  # type: ignore[union-attr]
+
+
+@pytest.mark.usefixtures("example_corpus")
+def test_each_criterion_s_confidence_sequence_is_planned_on_its_own_scale(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(PROTOCOLS, "scales", Scales)
+    study = create_study({**DEMO, "protocol": "scales", "analysis": {"outcome": "mean score"}})
+    areas = create_study({**DEMO, "name": "areas", "analysis": {"outcome": "mean score"}})
+    tau2 = plan_of(areas).tau2_of("overall")
+    rng = np.random.default_rng(1)
+    means = {"A": rng.integers(4, 7, (30, 20)), "B": rng.integers(2, 5, (30, 20))}
+    frame = rated(LIKERT, **{name: numbers.tolist() for name, numbers in means.items()}).assign(criterion="empathy")
+    on_slider = frame.assign(criterion="fluency", score=frame["score"] * 100 / 6)  # the same answers, stretched
+
+    plan = plan_of(study)
+    [likert] = sequences_of(analyse(frame, scales={"empathy": LIKERT}, plan=plan).main, plan)
+    [slider] = sequences_of(analyse(on_slider, scales={"fluency": LIKERT}, plan=plan).main, plan)
+
+    assert plan.tau2_of("empathy") == pytest.approx(9 * tau2, rel=0.01)
+    assert plan.tau2_of("fluency") == pytest.approx(2500 * tau2, rel=0.01)
+    assert isinstance(likert.low, float)
+    assert isinstance(slider.low, float)
+    assert slider.low == pytest.approx(likert.low * 100 / 6, rel=0.01)
 
 
 @pytest.fixture

@@ -71,6 +71,15 @@ def test_an_answer_of_another_protocol_is_refused(hit: Hit) -> None:
     assert worker.save(0, {"0": "good"}).status_code == 400
 
 
+@pytest.mark.parametrize("place", ["x", "-1", "99", "²"])
+def test_a_place_that_the_dialog_does_not_have_is_refused_and_breaks_nothing(hit: Hit, place: str) -> None:
+    worker = StarWorker(hit, people()[0])
+
+    refused = worker.submit([{"position": 0, "revision": 0, "stars": {"empathy": {place: "3"}}}])
+
+    assert (refused.status_code, refused.json()["code"]) == (400, "invalid")
+
+
 def test_work_is_complete_when_every_criterion_is_answered(hit: Hit) -> None:
     worker = StarWorker(hit, people()[0])
     dialogs = [{"position": 0, "revision": 0, "stars": {"empathy": {"0": "3"}, "fluency": {}}}]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from hits.api.page_schemas import Answer, PageData, WarmUpReply, schema_of_page
+from hits.api.page_schemas import PAGE_CONSTANTS, Answer, PageData, WarmUpReply, schema_of_page
 from hits.api.typescript import typescript
 from hits.management.commands.write_page_types import PLACE
 from hits.models import Study
@@ -17,7 +17,7 @@ OF_PROTOCOL = {"areas"}
 
 
 def test_the_generated_types_are_those_of_the_schemas() -> None:
-    assert (ROOT / PLACE).read_text() == typescript(schema_of_page()), "run manage.py write_page_types"
+    assert (ROOT / PLACE).read_text() == typescript(schema_of_page(), PAGE_CONSTANTS), "run manage.py write_page_types"
 
 
 @pytest.mark.django_db

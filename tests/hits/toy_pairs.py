@@ -8,9 +8,10 @@ from typing import Any, Literal
 from hits.errors import DesignProblem
 from hits.models.cards import Card
 from hits.models.design import AnalysisPart, CheckpointPart, Outcome, StudyDesign, TaskPart, WarmUpPart, WarmUpReply
-from hits.protocols import OwnSetting
 from hits.protocols.compared_cards import compare_cards
-from hits.protocols.protocol import Criterion, InvalidAnswer, Judgement, Protocol, Scale, Sent, Value
+from hits.protocols.criteria import Criterion, Key, Scale
+from hits.protocols.protocol import Instrument, Judgement, OwnSetting, Presented, Protocol, Value
+from hits.protocols.sent_answers import InvalidAnswer, Sent
 
 SCALE = Scale(("win", "tie", "loss"), ("better", "as good", "worse"), (1, 0, -1))
 SIDES = ("first", "both", "second")  # by place on the page: for the reply at the first, the values of SCALE
@@ -45,7 +46,7 @@ class PairsDesign(StudyDesign):
 
 
 class PairsSent(Sent):
-    better: dict[str, str]  # by criterion: one of SIDES
+    better: dict[Key, str]  # by criterion: one of SIDES
 
 
 class Pairs(Protocol[PairsDesign]):
@@ -76,6 +77,8 @@ class Pairs(Protocol[PairsDesign]):
         return {"criteria": [one.name for one in self.criteria]}
 
     def value_of(self, sent: PairsSent, card_order: Sequence[int]) -> Value:
+        if not sent.better.keys() <= {one.name for one in self.criteria}:
+            raise InvalidAnswer("Nobody was asked about that.")
         if any(side not in SIDES or len(card_order) != 2 for side in sent.better.values()):
             raise InvalidAnswer("This dialog has no such reply.")
         cards = {"first": card_order[:1], "second": card_order[1:], "both": ["both"]}
@@ -121,8 +124,8 @@ class Pairs(Protocol[PairsDesign]):
     def how_it_was_asked(self) -> str:
         return "Workers compared two replies."
 
-    def instrument(self) -> str:
-        return "comparison"
+    def instrument(self) -> Instrument:
+        return Instrument(Presented.MULTIPLE_CHOICE, "better, as good or worse")
 
     def sent_by(self, levels: Sequence[int]) -> dict[str, Any]:
         if len(levels) < 2:

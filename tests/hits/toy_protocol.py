@@ -2,13 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from hits.errors import DesignProblem
 from hits.models.cards import Card
 from hits.models.design import CheckpointPart, StudyDesign, TaskPart, WarmUpPart, WarmUpReply
-from hits.protocols import OwnSetting
-from hits.protocols.protocol import Criterion, InvalidAnswer, Judgement, Protocol, Scale, Sent, Value
+from hits.protocols.criteria import Criterion, Key, Scale
+from hits.protocols.protocol import Instrument, Judgement, OwnSetting, Presented, Protocol, Value
+from hits.protocols.sent_answers import InvalidAnswer, Place, Sent, by_cards, by_places
 
 SCALE = Scale(("3", "2", "1"), ("three stars", "two stars", "one star"), (3, 2, 1))
 
@@ -37,7 +40,7 @@ class StarsDesign(StudyDesign):
 
 
 class StarsSent(Sent):
-    stars: dict[str, dict[str, str]]  # by criterion, then by place
+    stars: dict[Key, Annotated[dict[Place, str], Field(max_length=100)]]  # by criterion, then by place
 
 
 class Stars(Protocol[StarsDesign]):
@@ -59,21 +62,15 @@ class Stars(Protocol[StarsDesign]):
         return {"criteria": [one.name for one in self.criteria]}
 
     def value_of(self, sent: StarsSent, card_order: Sequence[int]) -> Value:
-        stars = sent.stars
-        if any(value not in SCALE.values for values in stars.values() for value in values.values()):
+        if not sent.stars.keys() <= {one.name for one in self.criteria}:
+            raise InvalidAnswer("Nobody was asked about that.")
+        if any(value not in SCALE.values for said in sent.stars.values() for value in said.values()):
             raise InvalidAnswer("These are no stars.")
-        by_card = {
-            name: {str(card_order[int(place)]): one for place, one in said.items()} for name, said in stars.items()
-        }
-        return {"stars": by_card}
+        return {"stars": {name: by_cards(said, card_order) for name, said in sent.stars.items()}}
 
     def show(self, value: Value | None, card_order: Sequence[int]) -> dict[str, Any]:
         stars = value["stars"] if value else {}
-        shown = {
-            name: {str(place): said[str(card)] for place, card in enumerate(card_order) if str(card) in said}
-            for name, said in stars.items()
-        }
-        return {"stars": shown}
+        return {"stars": {name: by_places(said, card_order) for name, said in stars.items()}}
 
     def missing(self, value: Value | None, card_count: int) -> int:
         said = [set(value["stars"].get(one.name, ())) if value else set() for one in self.criteria]
@@ -110,8 +107,8 @@ class Stars(Protocol[StarsDesign]):
     def how_it_was_asked(self) -> str:
         return "Workers gave stars."
 
-    def instrument(self) -> str:
-        return "stars"
+    def instrument(self) -> Instrument:
+        return Instrument(Presented.MULTIPLE_CHOICE, "one to three stars")
 
     def sent_by(self, levels: Sequence[int]) -> dict[str, Any]:
         said = {str(place): SCALE.values[level] for place, level in enumerate(levels)}

@@ -2,13 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from hits.errors import DesignProblem
 from hits.models.cards import Card
 from hits.models.design import CheckpointPart, Part, StudyDesign, TaskPart, WarmUpPart, WarmUpReply
-from hits.protocols import OwnSetting
-from hits.protocols.protocol import Criterion, InvalidAnswer, Judgement, Protocol, Scale, Sent, Value
+from hits.protocols.criteria import Criterion, Scale
+from hits.protocols.protocol import Instrument, Judgement, OwnSetting, Presented, Protocol, Value
+from hits.protocols.sent_answers import InvalidAnswer, Place, Sent, by_cards, by_places
 
 
 class Asked(Part):
@@ -50,7 +53,7 @@ class ScalesDesign(StudyDesign):
 
 
 class ScalesSent(Sent):
-    ratings: dict[str, dict[str, str]]  # by criterion, then by place
+    ratings: dict[str, Annotated[dict[Place, str], Field(max_length=100)]]  # by criterion, then by place
 
 
 class Scales(Protocol[ScalesDesign]):
@@ -78,33 +81,31 @@ class Scales(Protocol[ScalesDesign]):
         OwnSetting("checkpoints.at_least", "and at least", "number"),
     )
     answer_noun = "rating"
-    is_side_by_side = False
+    criteria_setting = "task.criteria"
     still_missing = ("Still not rated", "rate them")
     fitting_setting = OwnSetting("ratings", "deserves", "words")
 
     def problems(self) -> list[DesignProblem]:
         return []
 
+    @property
+    def is_side_by_side(self) -> bool:
+        return self.design.task.layout == "grid"
+
     def page_settings(self) -> dict[str, Any]:
         return {"criteria": [one.model_dump() for one in self.design.task.criteria]}
 
     def value_of(self, sent: ScalesSent, card_order: Sequence[int]) -> Value:
         scales = {one.name: one.scale.values for one in self.criteria}
+        if not sent.ratings.keys() <= scales.keys():
+            raise InvalidAnswer("Nobody was asked about that.")
         if any(value not in scales[name] for name, said in sent.ratings.items() for value in said.values()):
             raise InvalidAnswer("This is off the scale.")
-        by_card = {
-            name: {str(card_order[int(place)]): one for place, one in said.items()}
-            for name, said in sent.ratings.items()
-        }
-        return {"ratings": by_card}
+        return {"ratings": {name: by_cards(said, card_order) for name, said in sent.ratings.items()}}
 
     def show(self, value: Value | None, card_order: Sequence[int]) -> dict[str, Any]:
         ratings = value["ratings"] if value else {}
-        shown = {
-            name: {str(place): said[str(card)] for place, card in enumerate(card_order) if str(card) in said}
-            for name, said in ratings.items()
-        }
-        return {"ratings": shown}
+        return {"ratings": {name: by_places(said, card_order) for name, said in ratings.items()}}
 
     def missing(self, value: Value | None, card_count: int) -> int:
         said = [set(value["ratings"].get(one.name, ())) if value else set() for one in self.criteria]
@@ -151,8 +152,8 @@ class Scales(Protocol[ScalesDesign]):
     def how_it_was_asked(self) -> str:
         return "Workers rated replies."
 
-    def instrument(self) -> str:
-        return "scales"
+    def instrument(self) -> Instrument:
+        return Instrument(Presented.MULTIPLE_CHOICE, "a button for each point")
 
     def sent_by(self, levels: Sequence[int]) -> dict[str, Any]:
         said: dict[str, dict[str, str]] = {}

@@ -1,5 +1,8 @@
 // Written by `manage.py write_page_types` from hits/api/page_schemas.py: change it there.
 
+export const CHOICE_PATTERN = "^[a-z0-9_]{0,30}$";
+export const LONGEST_CHOICE = 30;
+
 export interface Answer {
   revision: number;
   active_ms: number;

@@ -26,6 +26,8 @@ export interface DialogActions {
 export interface DialogStep extends Step {
   /** Shows the dialog's present state, after another tab has changed it. */
   refresh(): void;
+  /** Shows all of its replies at once, for somebody who only looks. */
+  showAll(): void;
 }
 
 export function dialogStep(
@@ -70,6 +72,7 @@ export function dialogStep(
     missing: () => protocol.missingWords(protocol.missing(dialog.answer, dialog.cards.length)),
     begin: () => task.begin("place question"),
     leave: () => task.destroy(),
+    showAll: () => task.showAll(),
     refresh: () => {
       task.refresh();
       problem.refresh();

@@ -43,7 +43,7 @@ export function showStep(root: HTMLElement, protocol: Protocol, data: PageData):
 function makeStep(protocol: Protocol, data: PageData): Step {
   const [dialog] = data.dialogs;
   if (data.step === "dialog" && dialog !== undefined) {
-    return dialogStep(protocol, data, dialog, 0, NO_ACTIONS);
+    return shownDialog(protocol, data, dialog);
   }
   if (data.step === "instructions") {
     return instructionsStep(protocol, data, protocol.empty(), () => undefined);
@@ -62,6 +62,13 @@ function makeStep(protocol: Protocol, data: PageData): Step {
   return welcomeStep(protocol, data, () => undefined);
 }
 
+/** Shows all of it: somebody who only looks can't go from reply to reply. */
+function shownDialog(protocol: Protocol, data: PageData, dialog: Dialog): Step {
+  const step = dialogStep(protocol, data, dialog, 0, NO_ACTIONS);
+  step.showAll();
+  return step;
+}
+
 function disableControls(element: HTMLElement): void {
   for (const control of element.querySelectorAll<HTMLInputElement>("button, input, textarea, select")) {
     control.disabled = true;
@@ -69,7 +76,7 @@ function disableControls(element: HTMLElement): void {
 }
 
 function showDialog(root: HTMLElement, protocol: Protocol, data: PageData, dialog: Dialog): void {
-  const step = dialogStep(protocol, data, dialog, 0, NO_ACTIONS);
+  const step = shownDialog(protocol, data, dialog);
   step.leave(); // from now on it listens to nobody
   disableControls(step.content);
   root.replaceChildren(

@@ -5,7 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
-from hits.api.page_schemas import schema_of_page
+from hits.api.page_schemas import PAGE_CONSTANTS, schema_of_page
 from hits.api.typescript import typescript
 
 PLACE = "frontend/src/generated/page.ts"
@@ -18,5 +18,5 @@ class Command(BaseCommand):
         path = settings.BASE_DIR / PLACE
         path.parent.mkdir(exist_ok=True)
         schemas = schema_of_page()
-        path.write_text(typescript(schemas), encoding="utf-8", newline="\n")
+        path.write_text(typescript(schemas, PAGE_CONSTANTS), encoding="utf-8", newline="\n")
         self.stdout.write(f"Wrote {len(schemas)} types to {PLACE}.")

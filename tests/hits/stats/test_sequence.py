@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from hits.stats import Estimate, Interval, Undefined
+from hits.stats import Estimate, Interval, Setting, Undefined, planned_variance
 from hits.stats.sequence import (
     NORMAL_QUANTILE,
+    TAU_FACTOR,
     SequenceFinding,
     e_value,
     half_width,
@@ -29,6 +30,28 @@ def estimate(value: float, variance: float) -> Estimate:
 )
 def test_the_half_width_has_the_specified_value(variance: float, tau2: float, half: float) -> None:
     assert half_width(variance, tau2) == pytest.approx(half, abs=5e-6)
+
+
+@pytest.mark.parametrize(("points", "times", "wider"), [(7, 9, 3.73053), (11, 25, 5.03787)])
+def test_a_mean_on_a_longer_scale_has_the_same_width_at_the_planned_end_in_standard_errors(
+    points: int, times: int, wider: float
+) -> None:
+    """With the mixture variance of three values, it would be wider: 3.73 or 5.04 standard errors instead of 3.04."""
+
+    def variance_of(points: int) -> float:
+        return planned_variance(Setting(200, 4, outcome="mean score", score_range=points - 1))
+
+    variance, of_three = variance_of(points), variance_of(3)
+
+    assert variance / of_three == pytest.approx(times, rel=0.004)  # rounded to three digits
+    assert half_width(variance, TAU_FACTOR * variance) / variance**0.5 == pytest.approx(3.03512, abs=5e-6)
+    assert half_width(variance, TAU_FACTOR * of_three) / variance**0.5 == pytest.approx(wider, rel=0.002)
+
+
+def test_the_length_of_a_scale_says_nothing_of_shares_and_wins() -> None:
+    for outcome in ("share of best", "win rate"):
+        seven, three = (Setting(200, 4, outcome=outcome, score_range=length) for length in (6, 2))
+        assert planned_variance(seven) == planned_variance(three)
 
 
 def test_the_evidence_and_its_p_value_have_the_specified_values() -> None:

@@ -1,5 +1,20 @@
 // Compare and merge answers that are one choice for each key (a reply's place, or a place and a criterion).
+import { LONGEST_CHOICE } from "../../generated/page";
 import type { MergedFields } from "./contract";
+
+declare const isMade: unique symbol;
+
+/** What is noted of a move (TaskOptions.onMove). Only `choiceOf` makes it. */
+export type Choice = string & { readonly [isMade]: true };
+
+/**
+ * Returns the words as a note that the server takes, whatever they are: choiceOf("7", "Empathy!") is "7_empathy_". Long
+ * ones are cut, so what matters most comes first.
+ */
+export function choiceOf(...words: string[]): Choice {
+  const text = words.join("_").toLowerCase().replace(/[^a-z0-9_]+/g, "_");
+  return text.slice(0, LONGEST_CHOICE) as Choice;
+}
 
 export type Choices = Record<string, string>;
 

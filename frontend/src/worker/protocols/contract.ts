@@ -1,6 +1,7 @@
 // Define what a protocol must do on the worker's page, so that shell, saving, clock and notices need not know how
 // people are asked. Its Python half is hits/protocols/protocol.py.
 import type { WarmUpReply } from "../../generated/page";
+import type { Choice } from "./choices";
 
 /**
  * A protocol's own part of an answer: fields that stand beside revision, times and moves, by the cards' places. Only the
@@ -12,8 +13,13 @@ export interface TaskOptions {
   texts: string[];
   /** Returns what the task reads and changes. It is a function, because a conflict replaces the fields. */
   fields(): Fields;
-  /** Is called after each change, with the reply's place and what was chosen for it. */
-  onMove(place: number, choice: string): void;
+  /**
+   * Is called after each change, with the reply's place and what was chosen for it: choiceOf("good"), or, where there are
+   * several criteria, choiceOf("7", "empathy"). It is noted beside the answer, never instead of it: the server refuses a
+   * whole save if a note is longer than 30 characters or has other ones than small letters, digits and underscores, so
+   * only `choiceOf` makes one.
+   */
+  onMove(place: number, choice: Choice): void;
   /** Is called at Enter if nothing is missing. */
   onDone(): void;
   /** Returns what to press then, in words. */
@@ -33,6 +39,9 @@ export interface Task {
   note(place: number, words: string, isPraise: boolean): void;
   /** Says, after the last change, how much is missing, or what to press if nothing is. */
   sayWhatIsLeft(): void;
+  /** Shows all replies with their answers at once, for somebody who only looks: researchers, and readers of a bundle. */
+  showAll(): void;
+  /** Stops listening to anything but its own element, which stays as it is: researchers' pages go on showing it. */
   destroy(): void;
 }
 

@@ -2,6 +2,7 @@
 import { BoardInput, blur } from "./board_input";
 import { button, count, h, say } from "../../dom";
 import { letterOf } from "../../letters";
+import { type Choice, choiceOf } from "../choices";
 import type { Task } from "../contract";
 import { type DropTarget, enableDragging } from "./dragging";
 import {
@@ -21,7 +22,7 @@ export interface BoardOptions {
   texts: string[];
   /** Returns what the board reads and changes. It is a function, because a conflict replaces the placements. */
   placements(): Placements;
-  onMove(place: number, area: string): void;
+  onMove(place: number, choice: Choice): void;
   /** Is called at Enter if every reply has a place. */
   onDone(): void;
   /** Returns what to press then, in words. */
@@ -119,6 +120,10 @@ export class Board implements Task {
     return card !== null;
   }
 
+  showAll(): void {
+    // Nothing is hidden: all replies are on the board, and shown.css unfolds them.
+  }
+
   destroy(): void {
     this.listening.abort();
   }
@@ -180,7 +185,7 @@ export class Board implements Task {
     this.note(place, "", false);
     this.settle(place);
     this.showCounts();
-    this.options.onMove(place, area);
+    this.options.onMove(place, choiceOf(area));
     this.movedWords = words;
     this.sayWhatIsLeft();
   }
