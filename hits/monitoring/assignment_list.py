@@ -18,6 +18,7 @@ Ending = Assignment.Ending
 Status = Submission.Status
 
 OPENED = "opened, not confirmed"
+# What we knew at the last sync. Work past its time limit stays "in hand" until a sync has asked how it ended.
 ASSIGNMENT_STATES = {
     "in hand": Q(submission=None, ended_as="") & IS_CONFIRMED,
     OPENED: Q(submission=None, ended_as="") & ~IS_CONFIRMED,
