@@ -172,4 +172,4 @@ def _describe_outcome(run: PublishingRun, result: PublishingResult, adopted: int
         outcome += f" {count_of(adopted, 'was', 'were')} found on the marketplace already."
     if was_stopped:
         return f"{outcome} It was stopped, and they are off the market."
-    return " ".join([outcome, *(f"{count_of(count, 'time')}: {reason}" for reason, count in result.refused.items())])
+    return " ".join([outcome, *result.troubles])
