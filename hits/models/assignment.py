@@ -138,9 +138,9 @@ class BonusCheckQuerySet(models.QuerySet["BonusCheck"]):
 
 
 class BonusCheck(models.Model):
-    """One press of Bonus Validate: which placement was checked, when, and whether it would win.
+    """One press of Bonus Validate: which answer was checked, when, and whether it passed.
 
-    A check is feedback and evidence. What wins the point is the placement (hits.protocols.checkpoints). Rows are only
+    A check is feedback and evidence. What wins the point is the answer (hits.protocols.checkpoints). Rows are only
     added.
     """
 
@@ -148,7 +148,7 @@ class BonusCheck(models.Model):
     item = models.ForeignKey(HitItem, on_delete=models.PROTECT, related_name="bonus_checks")
     attempt = models.PositiveSmallIntegerField()
     value = models.JSONField()  # as in Answer
-    is_won = models.BooleanField()
+    is_passed = models.BooleanField()
     active_ms = models.PositiveIntegerField()
     checked_at = models.DateTimeField()
 

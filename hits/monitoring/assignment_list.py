@@ -82,7 +82,7 @@ def _count_points(protocol: Protocol[Any], assignments: Sequence[Assignment]) ->
     golds = {pk: gold_card(cards) for pk, cards in items.values_list("pk", "cards")}
     keys = [one.pk for one in assignments]
     first_checks = BonusCheck.objects.filter(assignment__in=keys).first_attempts()
-    first = {(pk, item): is_won for pk, item, is_won in first_checks.values_list("assignment", "item", "is_won")}
+    first = {(pk, item): passed for pk, item, passed in first_checks.values_list("assignment", "item", "is_passed")}
     found: dict[int, int] = {}
     answers = Answer.objects.filter(assignment__in=keys, item__is_checkpoint=True)
     for pk, item, value in answers.values_list("assignment", "item", "value"):

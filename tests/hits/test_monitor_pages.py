@@ -231,7 +231,7 @@ def test_an_assignment_is_shown_as_its_worker_saw_and_answered_it(
     assert [reply.said for reply in replies] == ["Good" if place % 2 else "Bad" for place in range(len(cards))]
     assert {reply.writers for reply in replies} >= {"generic", "parrot"}
     assert not [name for name in ("generic", "parrot") if name in context["dialogs"][0].frame]
-    assert [(one.is_won, one.said_of_gold) for one in context["dialogs"][position].attempts] == [
+    assert [(one.is_passed, one.said_of_gold) for one in context["dialogs"][position].attempts] == [
         (False, "was in Bad"),
         (True, "was in Okay"),
     ]
