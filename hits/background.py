@@ -14,7 +14,7 @@ from celery.signals import task_failure, task_postrun, task_prerun
 from django.db import transaction
 from django.utils import timezone
 
-from evalplatform.background_work import BROKER_IS_AWAY, send_task, showing_life
+from evalplatform.background_work import BROKER_IS_AWAY, SEE_LOG, send_task, showing_life
 from evalplatform.errors import EvalPlatformError, in_one_line
 from hits.models import BackgroundJob, Offering, PublishingRun, SchedulerBeat, Study
 from hits.models.background_job import BackgroundJobQuerySet
@@ -39,7 +39,6 @@ WITH_ROWS_OF_THEIR_OWN = {
     "hits.tasks.make_bundle_of_offering",
     "hits.tasks.analyse_ratings_upload",
 }
-FAILED = "It failed. The background process's log has the details; tell the person who runs this server."
 SHOWN_AFTER_FAILURE = timedelta(minutes=10)
 SCHEDULER_IS_LATE = timedelta(minutes=3)
 UNFINISHED_FOR = timedelta(days=2)  # older ones were lost together with the broker's messages
@@ -142,5 +141,5 @@ def _note_end(task_id: str = "", task: Any = None, state: str = "", **_: Any) ->
 @task_failure.connect  # type: ignore[untyped-decorator]
 def _note_failure(task_id: str = "", sender: Any = None, exception: Any = None, **_: Any) -> None:
     if getattr(sender, "name", "") in JOBS:
-        problem = in_one_line(exception) or FAILED
+        problem = in_one_line(exception) or f"It failed. {SEE_LOG}"
         _jobs(task_id).note_end(timezone.now(), problem=problem)
