@@ -3,8 +3,8 @@
 import pytest
 
 from hits.stats import SequenceFinding, carry_on, rule_on, sequence_finding
-from hits.stats.estimates import ALPHA, Estimate, Interval
-from hits.stats.sequence import NORMAL_QUANTILE, half_width
+from hits.stats.estimates import ALPHA, NORMAL_QUANTILE, Estimate, Interval
+from hits.stats.sequence import half_width
 
 
 def finding(first: str, second: str, difference: float, variance: float = 0.01) -> SequenceFinding:
