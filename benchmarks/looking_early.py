@@ -16,10 +16,10 @@ import scipy.special
 
 from benchmarks.validity_table import Limit, Line
 from hits.stats import Plan, SequenceFinding, code_ratings, compare_generators, sequence_finding, too_early
-from hits.stats.estimates import ALPHA
+from hits.stats.estimates import ALPHA, NORMAL_QUANTILE
 from hits.stats.planned_study import Effects, Setting, planned_variance
 from hits.stats.power import grow_studies
-from hits.stats.sequence import DIFFERENT, FEWEST_DIALOGS, NORMAL_QUANTILE, TAU_FACTOR, half_width
+from hits.stats.sequence import DIFFERENT, FEWEST_DIALOGS, TAU_FACTOR, half_width
 from simulated_crowd.drawing import Drawing, StudySize, draw_frames
 from simulated_crowd.truths import Truth
 

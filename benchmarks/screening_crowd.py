@@ -30,7 +30,7 @@ DESIGN = StudyDesign.model_validate(read_study_file(Path(__file__).parent.parent
 NO_SECRET = b"a benchmark, which nobody searches"
 PROTOCOL = protocol_of(DESIGN)
 AREAS = list(PROTOCOL.scale.values)
-OF_CHECKPOINTS = ("points", "first_points", "attempts", "won_checks", "moved_checks")
+OF_CHECKPOINTS = ("points", "first_points", "attempts", "passed_checks", "moved_checks")
 
 BY_PLACE = WorkerType("by-place", attention=0, minutes=6, introduction_seconds=10)
 LINES = WorkerType("straight-lines", attention=0, minutes=6, introduction_seconds=10)

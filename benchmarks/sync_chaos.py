@@ -367,7 +367,7 @@ class _HandedIn:
                 for candidate in cards.writers:
                     for value in protocol.values_of_card(answer.value, card).values():
                         ratings[answer.item_id, candidate, card, place, value] += 1
-        won = sum(value in protocol.passing_values for (_, candidate, *_, value) in ratings if candidate is None)
+        won = sum(protocol.value_passes(value) for (_, candidate, *_, value) in ratings if candidate is None)
         return cls(ratings, won >= assignment.hit.study.design["pay"]["bonus_points"], assignment.hit_id)
 
 

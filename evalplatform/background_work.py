@@ -17,10 +17,11 @@ from django.db.models import Q
 from django.db.models.functions import Coalesce
 from kombu.exceptions import OperationalError
 
-from evalplatform.errors import EvalPlatformError
+from evalplatform.errors import EvalPlatformError, in_one_line
 
 QUIET_AFTER = timedelta(minutes=2)
 SIGN_OF_LIFE = timedelta(seconds=20)
+SEE_LOG = "The log of the background process has the details; tell whoever runs this server."
 BROKER_IS_AWAY = "It can't start: the broker does not answer. See the Health page."
 
 log = structlog.get_logger("evalplatform.background_work")
@@ -75,6 +76,11 @@ class BackgroundWorkQuerySet(models.QuerySet[Row]):
         """Keep the first start where a second process goes on with the work. Return 0 if nobody asks for it now."""
         return self.under_way().update(started_at=Coalesce("started_at", now), seen_at=now, **more)
 
+    def note_start_unless_done(self, now: datetime) -> bool:
+        """Note the start of the one row selected here. Return False if its request is answered already, by another
+        process. Where nobody has asked, there is no request to answer, and the work may begin as well."""
+        return bool(self.note_start(now)) or not self.done().exists()
+
     def note_life(self, now: datetime) -> None:
         self.under_way().update(seen_at=now)
 
@@ -114,6 +120,42 @@ def send_task(task: Any, *arguments: Any, task_id: str | None = None) -> None:
         task.apply_async(arguments, task_id=task_id)
     except OperationalError:
         raise EvalPlatformError(BROKER_IS_AWAY) from None
+
+
+@contextmanager
+def at_work(
+    rows: BackgroundWorkQuerySet[Any],
+    now: Callable[[], datetime],
+    failed: str,
+    told_in: str = "problem",
+    goes_on_after: type[Exception] | tuple[type[Exception], ...] = (),
+) -> Iterator[dict[str, Any]]:
+    """Do the work of the one row selected here, whose start is noted: show life meanwhile, and save how it ended.
+
+    Yields the columns to save at the end, which the work fills. If it fails, the row says why in the column `told_in`;
+    an error that nobody foresaw is raised as well, and the row says `failed`. Failing ends a request too, or pages
+    would wait for ever. Errors that the work `goes_on_after` end nothing: their task is sent again.
+
+    Work that was long quiet may have been requested again: then that request goes on, whatever comes of this one.
+    """
+    outcome: dict[str, Any] = {}
+    requested_at = rows.values_list("requested_at", flat=True).first()
+    this_request = rows.filter(requested_at=requested_at)
+    if requested_at is not None:
+        this_request = this_request.under_way()
+    try:
+        with showing_life(rows, now):
+            yield outcome
+    except goes_on_after:
+        raise
+    except Exception as error:
+        problem = in_one_line(error)
+        this_request.update(**{**outcome, told_in: problem or f"{failed} {SEE_LOG}", "finished_at": now()})
+        if problem is None:
+            raise
+    else:
+        if not this_request.update(**{told_in: "", **outcome, "finished_at": now()}):
+            rows.update(**{name: value for name, value in outcome.items() if name != told_in})
 
 
 @contextmanager

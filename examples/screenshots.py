@@ -182,7 +182,6 @@ def _shoot_worker(browser: Browser, address: str, name: str, out: Path) -> None:
     _shoot_top(page, out / "worker-preview.png")
     page.goto(market)
     _accept(page)
-    _shoot_top(page, out / "worker-welcome.png")
     page.get_by_role("button", name="I agree and begin").click()
     for place, area in enumerate(("1", "3")):
         _rate(page, place, area)

@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 from django.utils import timezone
 
-from evalplatform.background_work import showing_life
-from evalplatform.errors import in_one_line
+from evalplatform.background_work import at_work
 from generation.looks import LOOKS, Look
 from generation.models import Dataset, Dialog, StyleCheck
 from generation.tidying import tidy_reply
@@ -30,7 +29,6 @@ MOST_DIALOGS = 1_000
 FOLDS = 5
 RIDGE = 1.0
 MOST_GIVEAWAYS = 4
-FAILED = "The check failed. The background process's log has the details; tell whoever runs this server."
 
 Texts = tuple[str, Sequence[str]]  # the gold, and the candidates, of one dialog
 
@@ -141,18 +139,12 @@ def request_style_check(dataset: Dataset, send: Callable[[Dataset], None], now: 
 
 
 def carry_out_style_check(dataset: Dataset, now: Callable[[], datetime]) -> None:
-    """Check what was asked for. A failure ends it, too: the page must not wait for ever."""
+    """Check what was asked for; do nothing if another process has done it already."""
     row = StyleCheck.objects.filter(dataset=dataset)
-    row.note_start(now())
-    try:
-        with showing_life(row, now):
-            check_dataset_style(dataset)
-    except Exception as error:
-        row.note_end(now(), problem=in_one_line(error) or FAILED)
-        if in_one_line(error) is None:
-            raise
-    else:
-        row.note_end(now(), problem="")
+    if not row.note_start_unless_done(now()):
+        return
+    with at_work(row, now, "The check failed."):
+        check_dataset_style(dataset)
 
 
 def check_dataset_style(dataset: Dataset) -> StyleReport:

@@ -14,7 +14,7 @@ from celery.signals import task_failure, task_postrun, task_prerun
 from django.db import transaction
 from django.utils import timezone
 
-from evalplatform.background_work import BROKER_IS_AWAY, send_task, showing_life
+from evalplatform.background_work import BROKER_IS_AWAY, SEE_LOG, send_task, showing_life
 from evalplatform.errors import EvalPlatformError, in_one_line
 from hits.models import BackgroundJob, Offering, PublishingRun, SchedulerBeat, Study
 from hits.models.background_job import BackgroundJobQuerySet
@@ -24,6 +24,7 @@ JOBS = {
     "hits.tasks.build_hits_of_study": "Building the HITs",
     "hits.tasks.sync_hits_of_offering": "Collecting and paying",
     "hits.tasks.replace_assignments_of_offering": "Asking for replacements",
+    "hits.tasks.put_hits_up_again": "Putting HITs up again",
     "hits.tasks.screen_work_of_offering": "Screening the work",
     "hits.tasks.undo_screening_of_offering": "Undoing the screening",
     "hits.tasks.stop_hits_of_offering": "Taking the HITs off the market",
@@ -31,7 +32,13 @@ JOBS = {
     "hits.tasks.plan_size_of_study": "Simulating the study",
     "hits.tasks.write_manifest_of_study": "Writing the manifest",
 }
-FAILED = "It failed. The background process's log has the details; tell the person who runs this server."
+# Their rows are others: a run of publishing, results, a bundle, an upload.
+WITH_ROWS_OF_THEIR_OWN = {
+    "hits.tasks.publish_hits_of_run",
+    "hits.tasks.compute_results_of_offering",
+    "hits.tasks.make_bundle_of_offering",
+    "hits.tasks.analyse_ratings_upload",
+}
 SHOWN_AFTER_FAILURE = timedelta(minutes=10)
 SCHEDULER_IS_LATE = timedelta(minutes=3)
 UNFINISHED_FOR = timedelta(days=2)  # older ones were lost together with the broker's messages
@@ -39,7 +46,7 @@ UNFINISHED_FOR = timedelta(days=2)  # older ones were lost together with the bro
 
 def send(task: Any, about: Study | Offering | PublishingRun, *more: Any) -> None:
     """Ask a background process to run the task. The task gets the primary key of what it is about, and `more`."""
-    if task.name not in JOBS:
+    if task.name in WITH_ROWS_OF_THEIR_OWN:
         send_task(task, about.pk, *more)
         return
     study, offering = _study_and_offering(about)
@@ -75,7 +82,8 @@ def send_once(task: Any, study: Study, *more: Any, question: str = "") -> Backgr
 
 
 class JobTask(Task):  # type: ignore[misc]
-    """A task whose job pages show. It keeps noting that it lives, and skips a job that is finished already."""
+    """A task whose job pages show. It keeps noting that it lives, and skips a job that is finished already. Each is
+    listed in JOBS."""
 
     def __call__(self, *args: Any, **more: Any) -> Any:
         jobs = _jobs(self.request.id) if self.request.id else BackgroundJob.objects.none()
@@ -133,5 +141,5 @@ def _note_end(task_id: str = "", task: Any = None, state: str = "", **_: Any) ->
 @task_failure.connect  # type: ignore[untyped-decorator]
 def _note_failure(task_id: str = "", sender: Any = None, exception: Any = None, **_: Any) -> None:
     if getattr(sender, "name", "") in JOBS:
-        problem = in_one_line(exception) or FAILED
+        problem = in_one_line(exception) or f"It failed. {SEE_LOG}"
         _jobs(task_id).note_end(timezone.now(), problem=problem)

@@ -35,7 +35,11 @@ class StudyFrozen(EvalPlatformError):
 
 
 class MarketUnavailable(EvalPlatformError):
-    """The marketplace did not answer, or asked us to wait. We don't know whether it acted; trying again is safe."""
+    """The marketplace did not answer, or asked us to wait. We don't know whether it acted.
+
+    Every call may be repeated, except a bonus where the crowd would pay it twice: there, look at its list first
+    (`Abilities.is_bonus_repeatable`).
+    """
 
 
 class MarketRefused(EvalPlatformError):

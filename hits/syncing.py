@@ -12,8 +12,9 @@ from django.utils import timezone
 from evalplatform.wording import count_of
 from hits.budgeting import Waiting, open_places, spending, summarise_waiting
 from hits.collecting import Collected, collect, recently_rejected
-from hits.crowds import Market
+from hits.crowds import Market, Met
 from hits.deciding import has_stopped, is_rule_due
+from hits.errors import MarketRefused
 from hits.models import Event, Offering, Payment, Publication, Study, Submission
 from hits.models.money import money
 from hits.paying import Paid, note_found_bonuses, pay
@@ -47,9 +48,25 @@ def describe_sync(synced: Synced, currency: str) -> str:
         parts.append(f"{count_of(synced.found_bonuses, 'bonus was', 'bonuses were')} given there by hand")
     if synced.waiting.count:
         parts.append(f"{count_of(synced.waiting.count, 'submission waits', 'submissions wait')} for a decision")
-    if paid.stopped_by:
-        parts.append(f"paying stopped: {paid.stopped_by}")
-    return "; ".join(parts)
+    return "; ".join(parts + [trouble.rstrip(".") for trouble in troubles_of(synced)])
+
+
+def troubles_of(synced: Synced) -> list[str]:
+    """Say what stood in the sync's way, one line each."""
+    return [f"{what}: {trouble}" for what, met in _runs(synced) for trouble in met.troubles]
+
+
+def account_refusals(synced: Synced) -> list[str]:
+    """Say which parts of the sync the marketplace refused to the whole account, which somebody must settle there."""
+    return [f"{what}: {met.stopped_by}" for what, met in _runs(synced) if isinstance(met.stopped_by, MarketRefused)]
+
+
+def _runs(synced: Synced) -> list[tuple[str, Met]]:
+    return [
+        ("keeping workers out or letting them in", synced.limited),
+        ("paying", synced.paid),
+        ("asking for replacements", synced.replaced or Replaced()),
+    ]
 
 
 def describe_paid(paid: Paid, currency: str) -> str:

@@ -1,7 +1,11 @@
-"""Runs rooms in background processes, tries again while the marketplace is away, and logs outcomes for researchers.
+"""Runs rooms in background processes, and tells researchers what came of it, in the study's events and on the monitor.
 
-Messages carry ids, never rows.
+Messages carry ids, never rows. While the marketplace is away, publishing and each `MarketTask` try again once a minute;
+a sync does not, because the next one comes by itself.
 """
+
+from collections.abc import Callable
+from datetime import timedelta
 
 import structlog
 from celery import Task, shared_task
@@ -11,19 +15,28 @@ from django.utils import timezone
 from evalplatform.errors import EvalPlatformError
 from hits.background import JobTask, note_scheduler, send
 from hits.batching import build_hits, has_large_manifest, write_manifest
-from hits.crowds import Market, check_may_change, enter_market, make_waiting_calls, open_crowd
+from hits.crowds import Market, Met, check_may_change, enter_market, make_waiting_calls, open_crowd
 from hits.deciding import rule_of
 from hits.designing import plan_as_json, plan_study_size
 from hits.errors import MarketUnavailable
 from hits.models import BackgroundJob, Event, Offering, PublishingRun, Study
 from hits.publishing import carry_out_run, check_worker_page, finish_run, resume_study, stop_study
 from hits.replacing import put_up_again, replace_lost_assignments
-from hits.syncing import describe_sync, sync, unsettled_offerings
+from hits.syncing import account_refusals, describe_sync, sync, unsettled_offerings
 
 log = structlog.get_logger("hits.tasks")
 
 TRY_AGAIN_SECONDS = 60
 MOST_RETRIES = 10
+ALL_ATTEMPTS = timedelta(seconds=2 * MOST_RETRIES * TRY_AGAIN_SECONDS)
+
+
+class MarketTask(JobTask):
+    """What a researcher asked for on a marketplace. If that is away, it waits and tries again; then its job fails."""
+
+    autoretry_for = (MarketUnavailable,)
+    default_retry_delay = TRY_AGAIN_SECONDS
+    max_retries = MOST_RETRIES
 
 
 @shared_task(base=JobTask)
@@ -87,14 +100,20 @@ def write_manifest_of_study(study_id: int) -> None:
 @shared_task(base=JobTask)
 def sync_hits_of_offering(offering_id: int, user_id: int | None = None) -> None:
     """Sync the offering. `user_id` is the user who asked for it in the pages; they find the outcome in the event
-    log."""
+    log. Of what the scheduler's syncs meet, they find there what concerns the account, once a day."""
     offering = _get_offering(offering_id)
     try:
         market = open_crowd(offering)
         synced = sync(offering, market, timezone.now, is_asked_for=user_id is not None)
     except EvalPlatformError as error:
-        _note_outcome(offering, user_id, f"the sync on {offering.place} ended early: {error}")
+        text = f"the sync on {offering.place} ended early: {error}"
+        if user_id is None and isinstance(error, MarketUnavailable):
+            raise  # the next sync may find it there again
+        _note_once(offering, user_id, text, timedelta() if user_id else timedelta(days=1))
         raise
+    if user_id is None:
+        for text in account_refusals(synced):
+            _note_once(offering, None, f"a sync on {offering.place} did not do all: {text}", timedelta(days=1))
     _follow_rule(offering, market)
     _note_outcome(offering, user_id, f"synced on {offering.place}: {describe_sync(synced, offering.currency)}")
     log.info(
@@ -106,33 +125,26 @@ def sync_hits_of_offering(offering_id: int, user_id: int | None = None) -> None:
     )
 
 
-@shared_task(base=JobTask)
+@shared_task(base=MarketTask)
 def replace_assignments_of_offering(offering_id: int, budget_cents: int | None, user_id: int | None) -> None:
     offering, by = _get_offering(offering_id), _get_user(user_id)
-    market = open_crowd(offering)
-    replaced = replace_lost_assignments(offering, market, timezone.now, by, budget_cents)
-    troubles = [str(replaced.stopped_by)] if replaced.stopped_by else [*replaced.refused]
-    for trouble in troubles:
-        _note_outcome(
-            offering,
-            user_id,
-            f"asked for replacements on {offering.place}, but did not get all of them: {trouble}",
-        )
+
+    def replace() -> Met:
+        return replace_lost_assignments(offering, open_crowd(offering), timezone.now, by, budget_cents)
+
+    _carry_out(replace, offering, user_id, "asking for replacements")
 
 
-@shared_task
+@shared_task(base=MarketTask)
 def put_hits_up_again(offering_id: int, elsewhere: bool, user_id: int | None) -> None:
     offering, by = _get_offering(offering_id), _get_user(user_id)
-    try:
+
+    def put_up() -> Met:
         market, page_url = enter_market(offering)
         check_worker_page(offering, page_url)
-        done = put_up_again(offering, market, page_url, timezone.now, by, elsewhere=elsewhere)
-    except EvalPlatformError as error:
-        _note_outcome(offering, user_id, f"put no HITs up again on {offering.place}: {error}")
-        raise
-    troubles = [str(done.stopped_by)] if done.stopped_by else [*done.refused]
-    for trouble in troubles:
-        _note_outcome(offering, user_id, f"put HITs up again on {offering.place}, but not all of them: {trouble}")
+        return put_up_again(offering, market, page_url, timezone.now, by, elsewhere=elsewhere)
+
+    _carry_out(put_up, offering, user_id, "putting HITs up again")
 
 
 @shared_task(base=JobTask)
@@ -181,16 +193,38 @@ def analyse_ratings_upload(upload_id: int) -> None:
     compute_upload(upload_id, timezone.now)
 
 
-@shared_task(base=JobTask)
+@shared_task(base=MarketTask)
 def stop_hits_of_offering(offering_id: int, user_id: int | None = None) -> None:
-    offering = _get_offering(offering_id)
-    stop_study(offering, open_crowd(offering), timezone.now, _get_user(user_id))
+    offering, by = _get_offering(offering_id), _get_user(user_id)
+
+    def stop() -> Met:
+        return stop_study(offering, open_crowd(offering), timezone.now, by)
+
+    _carry_out(stop, offering, user_id, "taking HITs off the market")
 
 
-@shared_task(base=JobTask)
+@shared_task(base=MarketTask)
 def resume_hits_of_offering(offering_id: int, user_id: int | None = None) -> None:
-    offering = _get_offering(offering_id)
-    resume_study(offering, open_crowd(offering), timezone.now, _get_user(user_id))
+    offering, by = _get_offering(offering_id), _get_user(user_id)
+
+    def resume() -> Met:
+        return resume_study(offering, open_crowd(offering), timezone.now, by)
+
+    _carry_out(resume, offering, user_id, "putting HITs back on the market")
+
+
+def _carry_out(act: Callable[[], Met], offering: Offering, user_id: int | None, what: str) -> None:
+    """Do what a researcher asked for. What stood in its way becomes an event of the study. What ended it early is
+    raised as well: then it is tried again, or the monitor shows that the job failed, and why."""
+    try:
+        met = act()
+        for refusal in met.refusals:
+            _note_once(offering, user_id, f"{what} on {offering.place}, but not all of them: {refusal}", ALL_ATTEMPTS)
+        if met.stopped_by is not None:
+            raise met.stopped_by
+    except EvalPlatformError as error:
+        _note_once(offering, user_id, f"{what} on {offering.place} ended early: {error}", ALL_ATTEMPTS)
+        raise
 
 
 def _follow_rule(offering: Offering, market: Market) -> None:
@@ -210,5 +244,13 @@ def _get_user(user_id: int | None) -> User | None:
 
 
 def _note_outcome(offering: Offering, user_id: int | None, text: str) -> None:
+    """Note it for the user who asked; nobody waits for what the clock has started."""
     if user_id is not None:
         Event.objects.create(study=offering.study, at=timezone.now(), actor=_get_user(user_id), text=text)
+
+
+def _note_once(offering: Offering, user_id: int | None, text: str, within: timedelta) -> None:
+    """Note it unless that was done lately: the next attempt may well meet the same."""
+    now = timezone.now()
+    if not Event.objects.filter(study=offering.study, text=text, at__gt=now - within).exists():
+        Event.objects.create(study=offering.study, at=now, actor=_get_user(user_id), text=text)

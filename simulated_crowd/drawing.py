@@ -212,7 +212,7 @@ def _build_frames(
             "points": won.ravel(),
             "first_points": first_passes.sum(axis=2).ravel(),
             "attempts": (is_checkpoint.sum(axis=1)[:, None] + won - first_passes.sum(axis=2)).ravel(),
-            "won_checks": won.ravel(),
+            "passed_checks": won.ravel(),
             "submitted_at": _times(np.arange(crew.size)),
         }
     )

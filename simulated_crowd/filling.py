@@ -100,14 +100,14 @@ def _make_answer(
     )
 
 
-def _make_check(answer: Answer, is_won: bool) -> BonusCheck:
+def _make_check(answer: Answer, is_passed: bool) -> BonusCheck:
     """Make the worker's only check, at the end."""
     return BonusCheck(
         assignment_id=answer.assignment_id,
         item=answer.item,
         attempt=1,
         value=answer.value,
-        is_won=is_won,
+        is_passed=is_passed,
         active_ms=20_000,
         checked_at=answer.saved_at,
     )

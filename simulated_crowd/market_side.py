@@ -77,6 +77,7 @@ def pasts_of(study: Study, workers: Sequence[SimulatedWorker], now: datetime, ti
     met = Assignment.objects.filter(offering=offering_for(study, LOCAL), crowd_worker_id__in=list(pasts))
     for worker_id, block in met.values_list("crowd_worker_id", "hit__block"):
         pasts[worker_id].blocks.add(block)
-    for worker_id in met.done_or_in_hand(now, time_limit).values_list("crowd_worker_id", flat=True):
+    counting = met.confirmed().in_hand_or_handed_in(now - time_limit)
+    for worker_id in counting.values_list("crowd_worker_id", flat=True):
         pasts[worker_id].taken += 1
     return pasts

@@ -22,7 +22,6 @@ class BleuMetric(Metric):
     reply_scores = ("sentence_bleu",)
     beside_ratings = {"sentence_bleu": "sentence BLEU"}
     packages = ("sacrebleu",)
-    needs = "human replies"
 
     def version(self) -> str:
         return words.version()

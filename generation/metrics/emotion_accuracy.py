@@ -22,7 +22,6 @@ class EmotionAccuracyMetric(Metric):
     )
     reply_scores = (RANK,)
     asks = "rank_emotions"
-    needs = "dialogs with an emotion, and a model that ranks emotions or was imported with its guesses"
 
     def replies_of(self, candidates: QuerySet[Candidate]) -> QuerySet[Candidate]:
         return candidates.exclude(dialog__emotion="")

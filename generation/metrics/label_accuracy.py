@@ -14,7 +14,6 @@ class LabelAccuracyMetric(Metric):
         Column("label_f1", "F-1", ".4f", "weighted F-1"),
     )
     packages = ("sklearn",)
-    needs = "labels of the human replies"
 
     def summarise(self, replies: Replies) -> Found:
         pairs = [(gold, predicted) for predicted, gold, _ in replies.labels if gold and not replies.are_emotions]

@@ -36,7 +36,6 @@ class Column:
     heading: str
     style: str  # the format of its numbers
     reads: str  # an explanation for researchers
-    is_lower_better: bool = False
     has_leading_zero: bool = False  # the papers write shares as .12
 
 
@@ -46,7 +45,6 @@ class Metric:
     reply_scores: ClassVar[tuple[str, ...]] = ()  # names of scores of single replies; they are computed together
     beside_ratings: ClassVar[Mapping[str, str]] = {}  # those shown beside people's ratings, and their titles there
     packages: ClassVar[tuple[str, ...]] = ()  # packages that must be installed
-    needs: ClassVar[str] = "replies"  # for docs/metrics.md
     asks: ClassVar[str] = ""  # the method of the generator's kind that scoring single replies needs, if any
     is_slow: ClassVar[bool] = False  # it can be left out on request
     hides_other_versions: ClassVar[bool] = False  # don't show values of another version, because they would mislead

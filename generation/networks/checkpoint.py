@@ -42,10 +42,6 @@ class Checkpoint:
         return config
 
 
-def build_network(config: NetworkConfig) -> Any:
-    return load_family(config.kind).build(config)
-
-
 def save_checkpoint(
     folder: Path, network: nn.Module, tokenizer: Tokenizer, parts: Mapping[str, Any] | None = None
 ) -> None:

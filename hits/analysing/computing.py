@@ -10,8 +10,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from evalplatform.background_work import showing_life
-from evalplatform.errors import in_one_line
+from evalplatform.background_work import at_work
 from hits.analysing.figures.all_figures import Picture, make_pictures
 from hits.analysing.rated_dialogs import rated_dialogs
 from hits.analysing.results import Results
@@ -22,26 +21,21 @@ from hits.models import Offering, RatedDialogs, ScreeningRun, StudyResults
 from hits.screening import funnel_of
 
 VARIANT_FIGURES = ("shares", "comparisons", "ranking", "agreement")
-FAILED = "The computation failed. The log of the background process has the details; tell whoever runs this server."
 
 
 def compute_results(offering: Offering, now: Callable[[], datetime]) -> None:
     """Compute what was requested, or what nobody has requested yet; do nothing if the request is answered already."""
     rows = StudyResults.objects.filter(offering=offering)
     StudyResults.objects.get_or_create(offering=offering)
-    if not rows.note_start(now()) and rows.done().exists():
-        return  # another process has answered this request
-    source = source_of(offering)  # before we read any ratings, so that later ones make the results stale
-    # A failure counts as done too, or a waiting page would request the same computation again and again.
-    try:
-        with showing_life(rows, now):
-            computed, dialogs = _compute(offering)
+    if not rows.note_start_unless_done(now()):
+        return
+    with at_work(rows, now, "The computation failed.") as outcome:
+        # Before we read any ratings, so that later ones make the results stale. It is saved if the rest fails as well,
+        # or a waiting page would request the same computation again and again.
+        outcome["source"] = source_of(offering)
+        computed, dialogs = _compute(offering)
         RatedDialogs.objects.update_or_create(offering=offering, defaults={"facts": dialogs})
-        rows.update(**computed, source=source, problem="", computed_at=now(), finished_at=now())
-    except Exception as error:
-        rows.update(source=source, problem=in_one_line(error) or FAILED, finished_at=now())
-        if in_one_line(error) is None:
-            raise
+        outcome |= {**computed, "computed_at": now()}
 
 
 def _compute(offering: Offering) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -17,7 +17,6 @@ from .places import note_gone as note_gone
 from .places import note_places as note_places
 from .places import open_places as open_places
 from .places import places_in_all as places_in_all
-from .places import replaced_places as replaced_places
 from .places import reveal_secret as reveal_secret
 from .places import revealed_secret as revealed_secret
 from .places import submitted_counts as submitted_counts

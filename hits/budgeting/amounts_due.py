@@ -60,10 +60,10 @@ def bonus_points(design: StudyDesign, submission: Submission) -> int:
     prefetch_related_objects([submission], *FOR_POINTS)  # does nothing if they were prefetched for many at once
     protocol = protocol_of(design)
     checks = submission.assignment.bonus_checks.all()  # prefetched, so we filter here and not in the database
-    first_checks = {check.item_id: check.is_won for check in checks if check.is_first}
+    first_checks = {check.item_id: check.is_passed for check in checks if check.is_first}
     human: list[Rating] = getattr(submission, "human_ratings")  # noqa: B009 - mypy knows no prefetched names
     return sum(
-        is_won(design.checkpoints, rating.value in protocol.passing_values, first_checks.get(rating.item_id))
+        is_won(design.checkpoints, protocol.value_passes(rating.value), first_checks.get(rating.item_id))
         for rating in human
         if rating.criterion == protocol.checkpoint_criterion
     )

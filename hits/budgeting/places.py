@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import Count, Max, Q
+from django.db.models import Count, Q
 
 from hits.crowds import MarketHit
 from hits.models import Event, Offering, Publication, Replacement, Study, Submission
@@ -69,13 +69,6 @@ def unfilled_places(offering: Offering, publications: PublicationQuerySet) -> li
         if count > 0:
             found.append(UnfilledPlaces(one.hit_id, made, count, is_retired))
     return found
-
-
-def replaced_places(offering: Offering) -> dict[int, int]:
-    """Return how many assignments HITs have now that were given more than they were made with, by the HIT's primary
-    key."""
-    standing = Replacement.objects.standing().filter(offering=offering)
-    return dict(standing.order_by().values("hit").annotate(most=Max("places")).values_list("hit", "most"))
 
 
 def submitted_counts(offering: Offering) -> dict[int, int]:
@@ -145,8 +138,7 @@ def note_places(
 def confirmed_places(offering: Offering) -> dict[int, int]:
     """Return how many assignments each HIT has, as far as the marketplace has confirmed."""
     made = dict(offering.study.hits.values_list("pk", "assignments"))
-    confirmed = Replacement.objects.filter(offering=offering).exclude(confirmed_at=None)
-    return made | dict(confirmed.order_by().values("hit").annotate(most=Max("places")).values_list("hit", "most"))
+    return made | Replacement.objects.confirmed().filter(offering=offering).places_of_hits()
 
 
 def places_in_all(offering: Offering) -> int:

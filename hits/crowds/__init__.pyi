@@ -1,3 +1,4 @@
+from .calling import IN_THIS_THREAD as IN_THIS_THREAD
 from .calling import Met as Met
 from .calling import call_in_threads as call_in_threads
 from .calling import carry_out as carry_out

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
 
-from django.db.models import Max
 from django.utils import timezone
 
 from hits.crowds.contract import MarketHit
@@ -30,8 +29,7 @@ def hits_of_rows(offering: Offering, marks: Mapping[str, int], handed_in: Mappin
     of_hit: Counter[int] = Counter()
     for (hit, _), count in done.items():
         of_hit[hit] += count
-    asked = Replacement.objects.filter(offering=offering).exclude(confirmed_at=None).order_by().values("hit")
-    more = dict(asked.annotate(most=Max("places")).values_list("hit", "most"))
+    more = Replacement.objects.confirmed().filter(offering=offering).places_of_hits()
     lifetime = timedelta(days=offering.study.parsed_design.crowd.lifetime_days)
     for one in published:
         is_current, this = one.retired_at is None, (one.hit_id, one.crowd_hit_id)
@@ -66,5 +64,5 @@ def _count_handed_in(
 
 def _count_in_hand(offering: Offering, handed_in: Mapping[str, bool]) -> Counter[int]:
     limit = timedelta(minutes=offering.study.parsed_design.crowd.time_limit_minutes)
-    held = Assignment.objects.filter(offering=offering).done_or_in_hand(timezone.now(), limit)
+    held = Assignment.objects.filter(offering=offering).confirmed().in_hand_or_handed_in(timezone.now() - limit)
     return Counter(held.exclude(crowd_assignment_id__in=handed_in).values_list("hit", flat=True))

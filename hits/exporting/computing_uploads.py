@@ -12,34 +12,26 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from evalplatform.background_work import showing_life
-from evalplatform.errors import in_one_line
+from evalplatform.background_work import at_work
 from hits.analysing import Tell, make_pictures, pictures_as_json, results_as_json
 from hits.elsewhere import ColumnMapping, read_elsewhere, source_of_upload, upload_bundle_file, upload_file
 from hits.exporting.elsewhere_bundles import write_elsewhere_bundle
 from hits.exporting.making_bundles import pack
 from hits.models import RatingsUpload
 
-FAILED = "The computation failed. The log of the background process has the details; tell whoever runs this server."
 READ, ANALYSED, DRAWN = 0.3, 0.85, 0.93  # how much is done after each step, about as long as they take
 EVERY_SECONDS = 0.5
 
 
 def compute_upload(upload_id: int, now: Callable[[], datetime]) -> None:
     rows = RatingsUpload.objects.filter(pk=upload_id)
-    if not rows.note_start(now()):
+    if not rows.exists() or not rows.note_start_unless_done(now()):
         return  # it was deleted, or another process has answered this request
     upload = rows.get()
-    mapping = ColumnMapping.model_validate(upload.mapping)
-    try:
-        with showing_life(rows, now):
-            computed = _compute(upload, mapping, _Telling(upload_id))
-        rows.update(**computed, source=source_of_upload(upload, mapping), problem="", computed_at=now(), done_share=1)
-        rows.note_end(now())
-    except Exception as error:
-        rows.update(problem=in_one_line(error) or FAILED, finished_at=now())
-        if in_one_line(error) is None:
-            raise
+    with at_work(rows, now, "The computation failed.") as outcome:
+        mapping = ColumnMapping.model_validate(upload.mapping)
+        computed = _compute(upload, mapping, _Telling(upload_id))
+        outcome |= {**computed, "source": source_of_upload(upload, mapping), "computed_at": now(), "done_share": 1}
     if not rows.exists():  # it was deleted meanwhile
         upload_bundle_file(upload).unlink(missing_ok=True)
 

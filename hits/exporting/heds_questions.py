@@ -38,10 +38,6 @@ class Question:
     element: str
     options: dict[int, str]
 
-    @property
-    def is_of_criterion(self) -> bool:
-        return self.number.startswith("4.")
-
 
 _PAPER = "heds-paper_and_resources"
 _SAMPLE = "heds-sample_evaluators_design-sample"

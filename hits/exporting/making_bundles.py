@@ -10,33 +10,23 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
-from evalplatform.background_work import showing_life
-from evalplatform.errors import in_one_line
+from evalplatform.background_work import at_work
 from hits.exporting.bundles import export_bundle
 from hits.exporting.stored_bundles import bundle_file, bundle_source
 from hits.models import Offering, StudyBundle
 
-FAILED = (
-    "The bundle could not be made. The log of the background process has the details; tell whoever runs this server."
-)
 SAME_TIME = (1980, 1, 1, 0, 0, 0)  # with the files' own times, the same bundle would give different zip files
 
 
 def make_bundle(offering: Offering, now: Callable[[], datetime]) -> None:
     """Make the bundle that was requested; do nothing if another process has made it already."""
     row = StudyBundle.objects.filter(offering=offering)
-    if not row.note_start(now()) and row.done().exists():
-        return  # another process has answered this request
-    source = bundle_source(offering)  # before we read any ratings, so that later ones make the bundle stale
-    try:
-        with showing_life(row, now):
-            _write_zip(offering, bundle_file(offering), row.filter(is_with_texts=True).exists())
-    except Exception as error:
-        row.update(problem=in_one_line(error) or FAILED, finished_at=now())
-        if in_one_line(error) is None:
-            raise
-    else:
-        row.update(problem="", source=source, made_at=now(), finished_at=now())
+    if not row.note_start_unless_done(now()):
+        return
+    with at_work(row, now, "The bundle could not be made.") as outcome:
+        source = bundle_source(offering)  # before we read any ratings, so that later ones make the bundle stale
+        _write_zip(offering, bundle_file(offering), row.filter(is_with_texts=True).exists())
+        outcome |= {"source": source, "made_at": now()}
 
 
 def _write_zip(offering: Offering, file: Path, has_texts: bool) -> None:

@@ -30,7 +30,7 @@ _OF_SUBMISSIONS = {
     "submission": np.int64,
     **_INTEGERS,
     **dict.fromkeys(("dialogs", "checkpoints", "points", "first_points", "attempts"), np.int16),
-    **dict.fromkeys(("won_checks", "moved_checks"), np.int16),
+    **dict.fromkeys(("passed_checks", "moved_checks"), np.int16),
     **dict.fromkeys(("active_seconds", "hidden_seconds", "work_seconds"), np.float64),
     **dict.fromkeys(("is_rebuilt", "has_feedback"), np.bool_),
 }
@@ -100,7 +100,7 @@ def build_submissions(columns: Mapping[str, Any]) -> pd.DataFrame:
         "points": 0,
         "first_points": 0,
         "attempts": 0,
-        "won_checks": 0,
+        "passed_checks": 0,
         "moved_checks": 0,
         "has_feedback": False,
         **columns,

@@ -14,6 +14,7 @@ from hits.access import pseudonym
 from hits.collecting import bounded_times, span_seconds
 from hits.frames.arrays import Array, as_times, category, only_known, places_in, read_columns
 from hits.models import Answer, BonusCheck, HitItem, Offering, Publication, Rating, Submission
+from hits.models.assignment import FIRST_ATTEMPT
 from hits.protocols import protocol_of
 
 NO_CANDIDATE = 0
@@ -220,8 +221,13 @@ class StudyTables:
 
     def checks(self) -> dict[str, Array]:
         found = BonusCheck.objects.filter(assignment__submission__in=self.confirmed)
-        rows = found.order_by("attempt").values_list("assignment__submission", "item_id", "is_won", "value")
-        return read_columns(rows, submission=np.int64, item=np.int64, is_won=np.bool_, value=object)
+        rows = found.order_by("attempt").values_list(
+            "assignment__submission", "item_id", "attempt", "is_passed", "value"
+        )
+        read = read_columns(
+            rows, submission=np.int64, item=np.int64, attempt=np.int32, is_passed=np.bool_, value=object
+        )
+        return {**read, "is_first": read["attempt"] == FIRST_ATTEMPT}
 
 
 def _smallest_type(largest: int) -> type[np.signedinteger[Any]]:

@@ -10,7 +10,7 @@ checkpoints       int16     how many the HIT has
 points            int16     bonus points (hits.protocols.checkpoints)
 first_points      int16     checkpoints that passed at the first check, or in the end if the worker never checked
 attempts          int16     how often Bonus Validate was pressed, at all checkpoints together
-won_checks        int16     checkpoints at which some check passed
+passed_checks        int16     checkpoints at which some check passed
 moved_checks      int16     those of them whose cards were moved again after the last check that passed
 has_feedback      bool      True if the worker wrote us something
 """
@@ -41,7 +41,7 @@ def submissions_from(tables: StudyTables) -> pd.DataFrame:
     items = pd.DataFrame({name: tables.items[name] for name in ("hit", "is_checkpoint")})
     frame["checkpoints"] = _counted(items.groupby("hit")["is_checkpoint"].sum(), frame["hit"])
     sums = _checkpoints(tables).groupby("submission").sum()
-    for name in ("points", "first_points", "attempts", "won_checks", "moved_checks"):
+    for name in ("points", "first_points", "attempts", "passed_checks", "moved_checks"):
         frame[name] = _counted(sums[name], keys)
     frame["has_feedback"] = frame.pop("has_feedback")
     return frame
@@ -52,19 +52,19 @@ def _checkpoints(tables: StudyTables) -> pd.DataFrame:
     key = ["submission", "item"]
     rules = tables.design.checkpoints
     frame = pd.DataFrame(tables.human_replies()).set_index(key)
-    final = frame.pop("value").isin(tables.protocol.passing_values)
+    final = frame.pop("value").map(tables.protocol.value_passes).astype(bool)
     checks = pd.DataFrame(tables.checks())
     of_items = checks.groupby(key)
-    first_check = of_items["is_won"].first().astype(object).reindex(frame.index)
+    first_check = checks[checks["is_first"]].set_index(key)["is_passed"].astype(object).reindex(frame.index)
     told = first_check.where(first_check.notna(), None)
     first = pd.Series(list(map(passes_at_first, final, told)), index=frame.index, dtype=bool)
-    won = checks[checks["is_won"]].groupby(key)["value"].last().reindex(frame.index)
-    has_won = won.notna()
+    passed = checks[checks["is_passed"]].groupby(key)["value"].last().reindex(frame.index)
+    has_passed = passed.notna()
     frame["points"] = wins_point(rules, final, first)
     frame["first_points"] = first
     frame["attempts"] = of_items.size().reindex(frame.index, fill_value=0)
-    frame["won_checks"] = has_won
-    triples = zip(has_won, won, frame.pop("answer"), strict=True)
+    frame["passed_checks"] = has_passed
+    triples = zip(has_passed, passed, frame.pop("answer"), strict=True)
     moved = [has and tables.protocol.is_redone(checked, answer) for has, checked, answer in triples]
     frame["moved_checks"] = np.array(moved, np.bool_)
     return frame.astype(np.int16)

@@ -8,7 +8,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from evalplatform.commands import PlatformCommand
 from evalplatform.terminal import plain_console
-from hits.crowds import CROWDS, environment_of
+from hits.crowds import CROWDS, Met, environment_of
 from hits.designing import get_study
 from hits.models import USUAL_CROWD, Offering, Study, offering_for, place_name
 from hits.publishing import WorkerPageAway, check_worker_page, describe_public_orders
@@ -57,6 +57,13 @@ class StudyCommand(PlatformCommand):
             self.stderr.write(f"Mind: {warning}")
         elif warning and not options["orders_are_public"]:
             raise CommandError(f"{warning} To go on all the same, add --orders-are-public.")
+
+    def tell(self, met: Met) -> None:
+        """Print what the crowd refused, and fail if the run ended early."""
+        for refusal in met.refusals:
+            self.stdout.write(f"  {refusal}")
+        if met.early_end:
+            raise CommandError(met.early_end)
 
     def check_worker_page(self, offering: Offering, page_url: str) -> None:
         """Warn if no server answers at the page's address. It is only a warning where nothing is spent, since a

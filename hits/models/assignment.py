@@ -1,6 +1,6 @@
-"""Stores a worker's work on a HIT, its answers and bonus checks; says what counts towards a worker's limit."""
+"""Stores a worker's work on a HIT, its answers and bonus checks; says which work is in hand or handed in."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.db import models
 from django.db.models import Q
@@ -11,16 +11,22 @@ from hits.models.offering import Offering
 IS_CONFIRMED = Q(confirmed_at__isnull=False)
 FIRST_ATTEMPT = 1  # the checks of an item are numbered from 1
 IS_ONLY_VISITED = Q(confirmed_at=None, visited_from__gt="")
+# AssignmentQuerySet.in_hand_or_handed_in for statements that are written in SQL. Its parameter is `held_after`.
+IN_HAND_OR_HANDED_IN = "ended_as = '' AND (submitted_at IS NOT NULL OR taken_over_at IS NULL AND held_at > %s)"
 
 
 class AssignmentQuerySet(models.QuerySet["Assignment"]):
-    def done_or_in_hand(self, now: datetime, time_limit: timedelta) -> "AssignmentQuerySet":
-        """Return the work that counts towards a worker's limit: what they submitted and what they are working on.
+    def in_hand_or_handed_in(self, held_after: datetime) -> "AssignmentQuerySet":
+        """Return the work that fills a place of its HIT and counts towards its worker's limit.
 
-        Only work that the marketplace has confirmed counts, because anyone can open our page in somebody else's name.
+        `held_after` is the time limit before now: work that began earlier, and was not handed in, is over.
         """
-        in_hand = Q(submitted_at=None, taken_over_at=None, held_at__gt=now - time_limit)
-        return self.filter(Q(submitted_at__isnull=False, ended_as="") | in_hand, confirmed_at__isnull=False)
+        in_hand = Q(taken_over_at=None, held_at__gt=held_after)
+        return self.filter(Q(submitted_at__isnull=False) | in_hand, ended_as="")
+
+    def confirmed(self) -> "AssignmentQuerySet":
+        """Return the work that the marketplace has confirmed. Anyone can open our page in somebody else's name."""
+        return self.filter(IS_CONFIRMED)
 
 
 class Assignment(models.Model):
@@ -132,9 +138,9 @@ class BonusCheckQuerySet(models.QuerySet["BonusCheck"]):
 
 
 class BonusCheck(models.Model):
-    """One press of Bonus Validate: which placement was checked, when, and whether it would win.
+    """One press of Bonus Validate: which answer was checked, when, and whether it passed.
 
-    A check is feedback and evidence. What wins the point is the placement (hits.protocols.checkpoints). Rows are only
+    A check is feedback and evidence. What wins the point is the answer (hits.protocols.checkpoints). Rows are only
     added.
     """
 
@@ -142,7 +148,7 @@ class BonusCheck(models.Model):
     item = models.ForeignKey(HitItem, on_delete=models.PROTECT, related_name="bonus_checks")
     attempt = models.PositiveSmallIntegerField()
     value = models.JSONField()  # as in Answer
-    is_won = models.BooleanField()
+    is_passed = models.BooleanField()
     active_ms = models.PositiveIntegerField()
     checked_at = models.DateTimeField()
 

@@ -46,7 +46,7 @@ class Exclusion(models.Model):
     """A worker, or a single submission, that a rule excludes from the results, and why. Nobody's pay depends on it.
 
     `step` is the rule's place among the run's rules, from 0. `evidence` holds plain facts, such as `{"share": 0.98,
-    "area": "good", "cards": 215}`.
+    "answer": "good", "cards": 215}`.
     """
 
     run = models.ForeignKey(ScreeningRun, on_delete=models.PROTECT, related_name="exclusions")

@@ -2,7 +2,7 @@
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import Max, Q
 
 from hits.models.hit import Hit
 from hits.models.offering import Offering
@@ -15,6 +15,14 @@ class ReplacementQuerySet(models.QuerySet["Replacement"]):
 
     def unconfirmed(self) -> "ReplacementQuerySet":
         return self.standing().filter(confirmed_at=None)
+
+    def confirmed(self) -> "ReplacementQuerySet":
+        return self.exclude(confirmed_at=None)
+
+    def places_of_hits(self) -> dict[int, int]:
+        """Return how many assignments each HIT has with these requests, by the HIT's primary key. A HIT for which
+        nothing was requested is missing: it has as many as it was made with."""
+        return dict(self.order_by().values("hit").annotate(most=Max("places")).values_list("hit", "most"))
 
 
 class Replacement(models.Model):

@@ -11,6 +11,13 @@ class StandingQuerySet(models.QuerySet["Standing"]):
     def active(self) -> "StandingQuerySet":
         return self.filter(lifted_at=None)
 
+    def to_apply(self) -> "StandingQuerySet":
+        return self.active().filter(applied_at=None)
+
+    def to_lift(self) -> "StandingQuerySet":
+        """Return those that the marketplace was told and are lifted since, which it does not know yet."""
+        return self.filter(lift_applied_at=None).exclude(applied_at=None).exclude(lifted_at=None)
+
 
 class Standing(models.Model):
     """A worker who gets no more HITs of a study, why, and whether the marketplace knows. Rows are lifted, never
@@ -31,6 +38,7 @@ class Standing(models.Model):
     lifted_at = models.DateTimeField(null=True)
     lift_reason = models.TextField(blank=True)
     lift_applied_at = models.DateTimeField(null=True)
+    refusal = models.TextField(blank=True, default="")  # why the marketplace did not take it when it was told last
 
     objects = StandingQuerySet.as_manager()
 

@@ -23,3 +23,4 @@ from .worker_rows import WorkerRow as WorkerRow
 from .worker_rows import find_worker as find_worker
 from .worker_rows import flags_by_worker as flags_by_worker
 from .worker_rows import list_workers as list_workers
+from .worker_rows import refused_standings as refused_standings

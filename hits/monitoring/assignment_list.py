@@ -18,6 +18,7 @@ Ending = Assignment.Ending
 Status = Submission.Status
 
 OPENED = "opened, not confirmed"
+# What we knew at the last sync. Work past its time limit stays "in hand" until a sync has asked how it ended.
 ASSIGNMENT_STATES = {
     "in hand": Q(submission=None, ended_as="") & IS_CONFIRMED,
     OPENED: Q(submission=None, ended_as="") & ~IS_CONFIRMED,
@@ -81,7 +82,7 @@ def _count_points(protocol: Protocol[Any], assignments: Sequence[Assignment]) ->
     golds = {pk: gold_card(cards) for pk, cards in items.values_list("pk", "cards")}
     keys = [one.pk for one in assignments]
     first_checks = BonusCheck.objects.filter(assignment__in=keys).first_attempts()
-    first = {(pk, item): is_won for pk, item, is_won in first_checks.values_list("assignment", "item", "is_won")}
+    first = {(pk, item): passed for pk, item, passed in first_checks.values_list("assignment", "item", "is_passed")}
     found: dict[int, int] = {}
     answers = Answer.objects.filter(assignment__in=keys, item__is_checkpoint=True)
     for pk, item, value in answers.values_list("assignment", "item", "value"):

@@ -50,12 +50,12 @@ def passed_by_worker(offering: Offering, worker_id: str | None = None) -> dict[s
         human = human.filter(submission__assignment__crowd_worker_id=worker_id)
     of_item = BonusCheck.objects.filter(assignment=OuterRef("submission__assignment"), item=OuterRef("item"))
     # The database only counts how often each case happened; hits.protocols.checkpoints says which case wins.
-    first_check = Subquery(of_item.first_attempts().values("is_won"))
+    first_check = Subquery(of_item.first_attempts().values("is_passed"))
     cases = human.annotate(first=first_check).order_by().values(worker, "value", "first")
     rules = protocol.design.checkpoints
     found: dict[str, Passed] = {}
     for who, value, first, count in cases.annotate(count=Count("pk")).values_list(worker, "value", "first", "count"):
-        final = value in protocol.passing_values
+        final = protocol.value_passes(value)
         passed = Passed(count, count * is_won(rules, final, first), count * passes_at_first(final, first))
         found[who] = found.get(who, Passed()) + passed
     return found

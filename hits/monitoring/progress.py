@@ -7,15 +7,13 @@ from datetime import datetime, timedelta
 from django.db.models import Count, Q
 from django.db.models.functions import TruncHour
 
-from hits.budgeting import open_places, replaced_places
-from hits.models import Assignment, Offering, Publication, Submission
+from hits.budgeting import open_places
+from hits.models import Assignment, Offering, Publication, Replacement, Submission
 from hits.models.assignment import IS_CONFIRMED
+from hits.monitoring.assignment_list import ASSIGNMENT_STATES, OPENED
 
 MOST_BINS = 72
 HOUR = timedelta(hours=1)
-
-Ending = Assignment.Ending
-Status = Submission.Status
 
 
 @dataclass(frozen=True)
@@ -39,19 +37,19 @@ class Progress:
 
 
 def count_progress(offering: Offering) -> Progress:
-    has_none = Q(submission=None)
+    states = ASSIGNMENT_STATES
     counts = Assignment.objects.filter(offering=offering).aggregate(
-        accepted=Count("pk", filter=IS_CONFIRMED | ~has_none),
-        in_hand=Count("pk", filter=has_none & Q(ended_as="") & IS_CONFIRMED),
-        opened=Count("pk", filter=has_none & Q(ended_as="") & ~IS_CONFIRMED),
+        accepted=Count("pk", filter=IS_CONFIRMED | Q(submission__isnull=False)),
+        in_hand=Count("pk", filter=states["in hand"]),
+        opened=Count("pk", filter=states[OPENED]),
         submitted=Count("submission"),
-        waiting=Count("pk", filter=Q(submission__status=Status.SUBMITTED)),
-        approved=Count("pk", filter=Q(submission__status=Status.APPROVED)),
-        rejected=Count("pk", filter=Q(submission__status=Status.REJECTED)),
-        given_up=Count("pk", filter=has_none & Q(ended_as=Ending.GIVEN_UP)),
-        never_confirmed=Count("pk", filter=has_none & Q(ended_as=Ending.GIVEN_UP) & ~IS_CONFIRMED),
-        taken_over=Count("pk", filter=has_none & Q(ended_as=Ending.TAKEN_OVER)),
-        unconfirmed=Count("pk", filter=has_none & Q(ended_as=Ending.UNCONFIRMED)),
+        waiting=Count("pk", filter=states["waiting"]),
+        approved=Count("pk", filter=states["approved"]),
+        rejected=Count("pk", filter=states["rejected"]),
+        given_up=Count("pk", filter=states["given up"]),
+        never_confirmed=Count("pk", filter=states["given up"] & ~IS_CONFIRMED),
+        taken_over=Count("pk", filter=states["taken over"]),
+        unconfirmed=Count("pk", filter=states["unconfirmed"]),
         without_answers=Count("pk", filter=Q(submission__isnull=False) & ~Q(submission__problem="")),
     )
     to_come = sum(places.count for places in open_places(offering))
@@ -60,7 +58,7 @@ def count_progress(offering: Offering) -> Progress:
 
 def _published(offering: Offering) -> int:
     ours = Publication.objects.filter(offering=offering).confirmed().current()
-    more = replaced_places(offering)
+    more = Replacement.objects.standing().filter(offering=offering).places_of_hits()
     return sum(max(made, more.get(hit, 0)) for hit, made in ours.values_list("hit", "hit__assignments"))
 
 

@@ -92,6 +92,12 @@ def find_worker(offering: Offering, name: str) -> str | None:
     return next((worker_id for worker_id in ids if pseudonym(offering.study, worker_id) == name), None)
 
 
+def refused_standings(offering: Offering) -> list[tuple[str, int]]:
+    """List why the marketplace did not keep workers out, or let them in again, as we told it, and how often."""
+    refused = Standing.objects.filter(offering=offering).exclude(refusal="").order_by().values("refusal")
+    return list(refused.annotate(count=Count("pk")).values_list("refusal", "count").order_by("-count", "refusal"))
+
+
 def flags_by_worker(offering: Offering, worker_id: str | None = None) -> dict[str, list[Flag]]:
     """Return each worker's flags from the current screening. If that explores other rules, the flags from the study's
     own rules are there as well."""

@@ -1,6 +1,7 @@
 """Approves and rejects work because a person decided so. No rule ever rejects."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.contrib.auth.models import User
@@ -9,7 +10,7 @@ from django.db import transaction
 from evalplatform.errors import EvalPlatformError
 from hits.access import pseudonym
 from hits.budgeting import IN_FLIGHT, dues, empty_submissions
-from hits.crowds import Market, crowd_of
+from hits.crowds import IN_THIS_THREAD, Market, Met, carry_out, crowd_of
 from hits.errors import MarketRefused
 from hits.models import Event, Offering, Payment, Submission
 from hits.paying.due_payments import save_dues
@@ -48,26 +49,50 @@ def reject(submission: Submission, reason: str, market: Market, by: User | None,
         if Payment.objects.paid().filter(submission=this, kind=Kind.REWARD).exists():
             raise EvalPlatformError("This assignment was paid already; a payment can't be taken back.")
         Submission.objects.filter(pk=this.pk).update(rejecting_at=now)
-    _reject_on_market(submission, reason, market, by, now)
+    try:
+        market.reject(submission.assignment.crowd_assignment_id, reason.strip())
+    except MarketRefused as refused:
+        _give_up_rejecting(submission, refused)
+        raise
+    _save_rejection(submission, reason, by, now)
 
 
-def reject_empty(submission: Submission, reason: str, market: Market, by: User | None, now: datetime) -> bool:
-    """Reject a submission that came without answers; return False if it has answers or a decision by now.
+@dataclass
+class Rejected(Met):
+    """How many submissions a run rejected."""
 
-    We check that, and hold the submission, just before the call. Until the call ends, nobody can approve it and no
+    count: int = 0
+
+
+def reject_empty(
+    offering: Offering, submissions: Iterable[Submission], reason: str, market: Market, by: User | None, now: datetime
+) -> Rejected:
+    """Reject submissions that came without answers, and leave alone those that have answers or a decision by now.
+
+    We check that, and hold the submission, just before its call. Until the call ends, nobody can approve it and no
     answers can be restored to it.
     """
-    assignment = submission.assignment
-    _check_can_reject(assignment.offering)
+    _check_can_reject(offering)
     _check_reason(reason)
-    with transaction.atomic():
-        Submission.objects.select_for_update().get(pk=submission.pk)
-        still = empty_submissions(assignment.offering).filter(pk=submission.pk)
-        if not still.exists():
-            return False
-        Submission.objects.filter(pk=submission.pk).update(rejecting_at=now)
-    _reject_on_market(submission, reason, market, by, now)
-    return True
+    result = Rejected()
+
+    def hold_and_reject(submission: Submission) -> bool:
+        with transaction.atomic():
+            Submission.objects.select_for_update().get(pk=submission.pk)
+            if not empty_submissions(offering).filter(pk=submission.pk).exists():
+                return False
+            Submission.objects.filter(pk=submission.pk).update(rejecting_at=now)
+        market.reject(submission.assignment.crowd_assignment_id, reason.strip())
+        return True
+
+    def save(submission: Submission, is_rejected: bool) -> None:
+        if is_rejected:
+            _save_rejection(submission, reason, by, now)
+            result.count += 1
+
+    for _ in carry_out(submissions, hold_and_reject, save, result, IN_THIS_THREAD, _give_up_rejecting):
+        pass
+    return result
 
 
 def _check_can_reject(offering: Offering) -> None:
@@ -82,21 +107,20 @@ def _check_reason(reason: str) -> None:
         raise EvalPlatformError("Write a reason: the worker reads it, and it is the least that we owe them.")
 
 
-def _reject_on_market(submission: Submission, reason: str, market: Market, by: User | None, now: datetime) -> None:
-    this = Submission.objects.filter(pk=submission.pk)
-    try:
-        market.reject(submission.assignment.crowd_assignment_id, reason.strip())
-    except MarketRefused:
-        this.update(rejecting_at=None)
-        raise
-    with transaction.atomic():
-        this.update(status=Status.REJECTED, decided_at=now, rejecting_at=None)
-        Payment.objects.owed().filter(submission=submission).update(
-            cancelled_at=now, refusal=f"rejected by hand: {reason.strip()}"
-        )
-        study = submission.assignment.hit.study
-        text = f"rejected {_name_assignment(submission)}: {reason.strip()}"
-        Event.objects.create(study=study, at=now, actor=by, text=text)
+def _give_up_rejecting(submission: Submission, _: MarketRefused) -> None:
+    Submission.objects.filter(pk=submission.pk).update(rejecting_at=None)
+
+
+@transaction.atomic
+def _save_rejection(submission: Submission, reason: str, by: User | None, now: datetime) -> None:
+    rejected = Submission.objects.filter(pk=submission.pk)
+    rejected.update(status=Status.REJECTED, decided_at=now, rejecting_at=None)
+    Payment.objects.owed().filter(submission=submission).update(
+        cancelled_at=now, refusal=f"rejected by hand: {reason.strip()}"
+    )
+    study = submission.assignment.hit.study
+    text = f"rejected {_name_assignment(submission)}: {reason.strip()}"
+    Event.objects.create(study=study, at=now, actor=by, text=text)
 
 
 def _name_assignment(submission: Submission) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar, final
 
 from pydantic import ValidationError
 
@@ -165,9 +165,15 @@ class Protocol(ABC, Generic[Design]):
 
     # --- Checkpoints
 
+    @final
     def passes(self, value: Value, gold_card: int) -> bool:
         """Return whether the human reply was judged as it should be. hits.protocols.checkpoints says what that wins."""
-        return self.values_of_card(value, gold_card).get(self.checkpoint_criterion) in self.passing_values
+        return self.value_passes(self.values_of_card(value, gold_card).get(self.checkpoint_criterion))
+
+    @final
+    def value_passes(self, value: str | None) -> bool:
+        """Return the same from a rating of the human reply on `checkpoint_criterion`; None if there is none."""
+        return value in self.passing_values
 
     @property
     @abstractmethod
@@ -281,7 +287,7 @@ class Protocol(ABC, Generic[Design]):
         one opinion of a reply and answers all criteria with it, passes.
         """
         if self.gold_scale == self.scale:
-            return [level for level, value in enumerate(self.scale.values) if value in self.passing_values]
+            return [level for level, value in enumerate(self.scale.values) if self.value_passes(value)]
         levels = range(len(self.scale.values))
         return [level for level in levels if self.passes(self.read(self.sent_by([level]), [0]), 0)]
 

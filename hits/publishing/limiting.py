@@ -2,10 +2,11 @@
 
 What comes in: what workers have done, and what a researcher decided. What goes out: Standing rows, and a crowd that no
 longer shows these workers the study's HITs, if it can do that. What is guaranteed: the intent is saved first, and each
-run tells the marketplace what it has not heard yet; telling it twice does no harm. A crowd's own block, which harms a
-worker's record there, is used only if a researcher chose it.
+run tells the marketplace what it has not heard yet; telling it twice does no harm, and a worker whom it refuses stops
+nobody else. A crowd's own block, which harms a worker's record there, is used only if a researcher chose it.
 """
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -15,14 +16,15 @@ from django.db import transaction
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
 from hits.access import pseudonym
-from hits.crowds import Market, crowd_of
+from hits.crowds import IN_THIS_THREAD, Market, Met, carry_out, crowd_of
+from hits.errors import MarketRefused
 from hits.models import Event, Offering, Standing, Submission
 
 Kind = Standing.Kind
 
 
 @dataclass
-class Limited:
+class Limited(Met):
     """What changed in a run."""
 
     capped: int = 0  # workers who have reached the cap since the last run
@@ -35,13 +37,8 @@ def limit_workers(offering: Offering, market: Market, now: datetime) -> Limited:
     if not crowd_of(offering).abilities.can_keep_out:
         return result  # our own page refuses them
     ours = Standing.objects.filter(offering=offering).select_related("offering__study")
-    for standing in ours.filter(applied_at=None, lifted_at=None):
-        _apply_standing(standing, market, now)
-        result.told += 1
-    lifted = ours.filter(lift_applied_at=None)
-    for standing in lifted.exclude(applied_at=None).exclude(lifted_at=None):
-        _lift_standing(standing, market, now)
-        result.told += 1
+    _tell(ours.to_apply(), lambda one: _apply_standing(one, market), {"applied_at": now}, result)
+    _tell(ours.to_lift(), lambda one: _lift_standing(one, market), {"lift_applied_at": now}, result)
     return result
 
 
@@ -70,7 +67,7 @@ def unblock(offering: Offering, worker_id: str, reason: str, by: User | None, no
         raise EvalPlatformError("Give a reason for lifting the block, for anyone who looks at it later.")
     with transaction.atomic():
         active = Standing.objects.active().filter(offering=offering, crowd_worker_id=worker_id)
-        count = active.exclude(kind=Kind.CAP).update(lifted_at=now, lift_reason=reason.strip())
+        count = active.exclude(kind=Kind.CAP).update(lifted_at=now, lift_reason=reason.strip(), refusal="")
         text = f"unblocked {pseudonym(offering.study, worker_id)}: {reason.strip()}"
         Event.objects.create(study=offering.study, at=now, actor=by, text=text)
     return count
@@ -97,19 +94,33 @@ def _cap_busy_workers(offering: Offering, now: datetime) -> int:
     return len(new)
 
 
-def _apply_standing(standing: Standing, market: Market, now: datetime) -> None:
+def _tell(
+    standings: Iterable[Standing], call: Callable[[Standing], None], told: dict[str, datetime], result: Limited
+) -> None:
+    """Tell the marketplace, and save what it was told or why it refused. The next run tells it again."""
+
+    def save(standing: Standing, _: None) -> None:
+        result.told += Standing.objects.filter(pk=standing.pk).update(refusal="", **told)
+
+    def save_refusal(standing: Standing, refused: MarketRefused) -> None:
+        Standing.objects.filter(pk=standing.pk).update(refusal=str(refused))
+
+    # A crowd may look up its notes of the offering, and write them.
+    for _ in carry_out(list(standings), call, save, result, IN_THIS_THREAD, save_refusal):
+        pass
+
+
+def _apply_standing(standing: Standing, market: Market) -> None:
     if standing.kind == Kind.HARD:
         market.block_worker(standing.crowd_worker_id, standing.reason)
     else:
         market.keep_out(standing.offering, standing.crowd_worker_id)
-    Standing.objects.filter(pk=standing.pk).update(applied_at=now)
 
 
-def _lift_standing(standing: Standing, market: Market, now: datetime) -> None:
+def _lift_standing(standing: Standing, market: Market) -> None:
     who = standing.crowd_worker_id
     others = Standing.objects.active().filter(offering=standing.offering, crowd_worker_id=who)
     if standing.kind == Kind.HARD:
         market.unblock_worker(who, standing.lift_reason)
     elif not others.exclude(kind=Kind.HARD).exists():
         market.let_in(standing.offering, who, standing.lift_reason)
-    Standing.objects.filter(pk=standing.pk).update(lift_applied_at=now)

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import Max
 
-from evalplatform.background_work import showing_life
+from evalplatform.background_work import at_work
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
 from hits.budgeting import set_cap
@@ -23,10 +23,7 @@ from hits.publishing.stopping import stop_study
 Now = Callable[[], datetime]
 EnterMarket = Callable[[Offering], tuple[Market, str]]  # returns a market, and the address of our page for its workers
 
-FAILED = (
-    "Publishing failed. The log of the background process has the details; tell whoever runs this server. HITs that "
-    "were published stay, and publishing again continues with the others."
-)
+FAILED = "Publishing failed. HITs that were published stay, and publishing again continues with the others."
 
 
 @dataclass(frozen=True)
@@ -116,20 +113,13 @@ def carry_out_run(run: PublishingRun, enter_market: EnterMarket, now: Now) -> No
     row = PublishingRun.objects.filter(pk=run.pk)
     if not row.note_start(now(), outcome=""):
         return
-    try:
-        with showing_life(row, now):
+    with at_work(row, now, FAILED, told_in="outcome", goes_on_after=MarketUnavailable) as outcome:
+        try:
             market, page_url = enter_market(run.offering)
-            outcome = _publish(run, market, page_url, now)
-    except MarketUnavailable as unavailable:
-        row.under_way().update(outcome=f"{str(unavailable).rstrip('.')}. We try again in a minute.", seen_at=now())
-        raise
-    except EvalPlatformError as error:
-        finish_run(run, str(error), now())
-    except Exception:
-        finish_run(run, FAILED, now())
-        raise
-    else:
-        finish_run(run, outcome, now())
+            outcome["outcome"] = _publish(run, market, page_url, now)
+        except MarketUnavailable as unavailable:
+            row.under_way().update(outcome=f"{str(unavailable).rstrip('.')}. We try again in a minute.", seen_at=now())
+            raise
 
 
 def finish_run(run: PublishingRun, outcome: str, now: datetime) -> None:
@@ -172,4 +162,4 @@ def _describe_outcome(run: PublishingRun, result: PublishingResult, adopted: int
         outcome += f" {count_of(adopted, 'was', 'were')} found on the marketplace already."
     if was_stopped:
         return f"{outcome} It was stopped, and they are off the market."
-    return " ".join([outcome, *(f"{count_of(count, 'time')}: {reason}" for reason, count in result.refused.items())])
+    return " ".join([outcome, *result.troubles])

@@ -2,13 +2,13 @@
 
 In: HITs that were deleted on the marketplace by hand, and HITs that lead workers to another address than this server's.
 Out: new HITs for the same dialogs, with as many assignments as are still missing. Guaranteed: a HIT that is still there
-is taken off the market first; work that was handed in stays and counts, and its workers are not shown the same dialogs
-again; the old row is retired and the new one saved in one step before the call, so that the next run resumes after a
-crash.
+is taken off the market first, or not put up again; work that was handed in stays and counts, and its workers are not
+shown the same dialogs again; the old row is retired and the new one saved in one step before the call, so that the next
+run resumes after a crash.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.contrib.auth.models import User
@@ -16,8 +16,7 @@ from django.contrib.auth.models import User
 from evalplatform.wording import count_of
 from hits.budgeting import budget_of, confirmed_places, submitted_counts, within_budget
 from hits.collecting import find_hit
-from hits.crowds import Cost, Market, fees_of
-from hits.errors import MarketRefused, MarketUnavailable
+from hits.crowds import IN_THIS_THREAD, Cost, Market, MarketHit, Met, carry_out, fees_of
 from hits.models import Event, Hit, Offering, Publication, Replacement
 from hits.models.money import money
 from hits.models.publication import PublicationQuerySet
@@ -26,7 +25,7 @@ from hits.replacing.lost_work import Loss, losses
 
 
 @dataclass
-class PutUpAgain:
+class PutUpAgain(Met):
     """What a run did, or what a dry run would do."""
 
     deleted: int = 0  # HITs
@@ -34,8 +33,6 @@ class PutUpAgain:
     assignments: int = 0  # that these HITs still need
     cents: int = 0  # at most, with fees
     published: int = 0
-    refused: dict[str, int] = field(default_factory=dict)
-    stopped_by: MarketRefused | MarketUnavailable | None = None
 
 
 @dataclass(frozen=True)
@@ -71,7 +68,14 @@ def put_up_again(
     if is_dry_run or not plan.hits:
         return result
     check_funds(plan, market, budget_cents)
-    taken = {one.publication.pk: _take_off(market, one.publication, now()) for one in wanted if elsewhere}
+    taken: dict[int, int] = {}
+    if elsewhere:
+        taken = _take_off(market, wanted, now, result)
+        wanted = [one for one in wanted if one.publication.pk in taken]
+        plan = _plan_publishing(offering, [*wanted, *interrupted])
+        result.assignments, result.cents = plan.cost.assignment_count, plan.cost.total_cents
+        if result.stopped_by or not plan.hits:
+            return result
     what, instead = (
         f"With what workers still hold of the old HITs, putting {count_of(len(plan.hits), 'HIT')} up again",
         "They are off the market: run it again when a sync has found those done, or raise the budget.",
@@ -80,7 +84,7 @@ def put_up_again(
         _save_intents(offering, wanted, taken, now())
     published = publish_hits(plan, market, page_url, now)
     result.published = published.published + published.adopted
-    result.refused, result.stopped_by = published.refused, published.stopped_by
+    result.note_all_of(published)
     hits = count_of(result.published, "HIT")
     text = f"put {hits} up again on the {offering.place} market, at most {money(result.cents, offering.currency)}"
     Event.objects.create(study=offering.study, at=now(), actor=by, text=text)
@@ -135,16 +139,30 @@ def _is_gone(market: Market, publication: Publication) -> bool:
     return False
 
 
-def _take_off(market: Market, publication: Publication, now: datetime) -> int:
-    """Take a HIT off the market, and return how many of its assignments were, or can still be, handed in: workers may
-    finish what they have accepted, and are paid for it."""
-    market.expire_hit(publication.crowd_hit_id)
-    there = find_hit(market, publication.crowd_hit_id)
-    this = Publication.objects.filter(pk=publication.pk)
-    this.filter(stopped_at=None).update(stopped_at=now)
-    if there is None or not there.is_open:
-        this.filter(closed_at=None).update(closed_at=now)
-    return there.max_assignments - there.available_count if there else 0
+def _take_off(
+    market: Market, wanted: Iterable[Wanted], now: Callable[[], datetime], result: PutUpAgain
+) -> dict[int, int]:
+    """Take HITs off the market. Return by row how many assignments of each were, or can still be, handed in: workers
+    may finish what they have accepted, and are paid for it. A HIT that the marketplace refuses to take off is missing.
+    """
+    taken: dict[int, int] = {}
+
+    def take_off(publication: Publication) -> MarketHit | None:
+        market.expire_hit(publication.crowd_hit_id)
+        return find_hit(market, publication.crowd_hit_id)
+
+    def save(publication: Publication, there: MarketHit | None) -> None:
+        this = Publication.objects.filter(pk=publication.pk)
+        this.filter(stopped_at=None).update(stopped_at=now())
+        if there is None or not there.is_open:
+            this.filter(closed_at=None).update(closed_at=now())
+        taken[publication.pk] = there.max_assignments - there.available_count if there else 0
+
+    publications = [one.publication for one in wanted]
+    # A crowd that knows a study only as a whole finds a HIT in our own rows.
+    for _ in carry_out(publications, take_off, save, result, IN_THIS_THREAD):
+        pass
+    return taken
 
 
 def _interrupted_hits(offering: Offering) -> Iterable[Wanted]:
@@ -204,7 +222,7 @@ def describe_put_up_again(done: PutUpAgain, currency: str) -> list[str]:
     if not done.assignments:
         return ["There is nothing to put up again."]
     parts = [
-        f"{count:,} HIT{'s' if count > 1 else ''} {what}"
+        f"{count_of(count, 'HIT')} {what}"
         for count, what in [
             (done.deleted, "deleted on the marketplace"),
             (done.elsewhere, "leading to another address than this server's"),
@@ -212,6 +230,4 @@ def describe_put_up_again(done: PutUpAgain, currency: str) -> list[str]:
         if count
     ]
     found = " and ".join(parts) or "HITs that an earlier run left unfinished"
-    return [f"{found}: {done.assignments:,} assignments, at most {money(done.cents, currency)}."] + [
-        f"  {count:,} times: {reason}" for reason, count in done.refused.items()
-    ]
+    return [f"{found}: {done.assignments:,} assignments, at most {money(done.cents, currency)}."]

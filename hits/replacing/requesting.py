@@ -290,4 +290,4 @@ def describe_replaced(replaced: Replaced, currency: str) -> list[str]:
         )
     if replaced.stopped:
         lines.append(f"{replaced.stopped:,} belong to HITs that were stopped: resume the study first.")
-    return lines + [f"  {count_of(count, 'time')}: {reason}" for reason, count in replaced.refused.items()]
+    return lines

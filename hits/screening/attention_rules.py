@@ -133,9 +133,9 @@ class MovedAfterCheck(ScreeningRule):
         )
 
     def find(self, frames: "Frames") -> list[Finding]:
-        facts = frames.submissions.groupby("worker", observed=True)[["moved_checks", "won_checks", "points"]].sum()
-        facts = facts[facts["won_checks"] >= self.checkpoints].copy()
-        share = facts["moved_checks"] / facts["won_checks"]
+        facts = frames.submissions.groupby("worker", observed=True)[["moved_checks", "passed_checks", "points"]].sum()
+        facts = facts[facts["passed_checks"] >= self.checkpoints].copy()
+        share = facts["moved_checks"] / facts["passed_checks"]
         facts.insert(0, "share", share)
         return findings_of(facts[is_at_least(share, self.share)])
 

@@ -46,13 +46,13 @@ class DisagreementOnEasyItems(ScreeningRule):
         from scipy.stats import binom
 
         cards = frames.cards
-        areas = cards["value"].cat.codes.to_numpy()
-        counts = _counts_by_card(_card_codes(cards), areas)
+        values = cards["value"].cat.codes.to_numpy()
+        counts = _counts_by_card(_card_codes(cards), values)
         # Leave the worker out: comparing someone with a majority they belong to flatters them.
-        counts[np.arange(len(areas)), areas] -= 1
+        counts[np.arange(len(values)), values] -= 1
         total, top = counts.sum(axis=1), counts.max(axis=1)
         is_easy = (total >= self.others) & is_at_least(top, self.agreement * total)
-        is_apart = is_easy & (counts.argmax(axis=1) != areas)
+        is_apart = is_easy & (counts.argmax(axis=1) != values)
         table = evidence_table(worker=cards["worker"].array, easy_cards=is_easy, disagreed=is_apart)
         facts = table[is_easy].groupby("worker", observed=True).sum()
         others = facts.sum() - facts
@@ -131,18 +131,18 @@ def _card_codes(cards: "pd.DataFrame") -> "Array":
     return np.unique(keys, return_inverse=True)[1]
 
 
-def _counts_by_card(card: "Array", area: "Array") -> "Array":
-    """Return, for each rating, how many ratings put its card into each area."""
+def _counts_by_card(card: "Array", value: "Array") -> "Array":
+    """Return, for each rating, how many ratings gave its card each value."""
     import numpy as np
 
-    areas = int(area.max()) + 1 if len(area) else 1
+    value_count = int(value.max()) + 1 if len(value) else 1
     cards = int(card.max()) + 1 if len(card) else 0
-    return np.bincount(card * areas + area, minlength=cards * areas).reshape(cards, areas)[card]
+    return np.bincount(card * value_count + value, minlength=cards * value_count).reshape(cards, value_count)[card]
 
 
-def _count_pairs(card: "Array", worker: "Array", area: "Array", areas: int) -> "pd.DataFrame":
+def _count_pairs(card: "Array", worker: "Array", value: "Array", value_count: int) -> "pd.DataFrame":
     """Return a row for each two workers (codes) who rated the same cards: how many cards both rated, how many they
-    rated alike, and the share that they would rate alike by their own shares of the areas.
+    rated alike, and the share that they would rate alike by their own shares of the values.
 
     Ratings come sorted by card and worker. So rows i and i + gap are a pair as long as they have the same card, which
     needs no join, and memory for one gap at a time.
@@ -160,15 +160,15 @@ def _count_pairs(card: "Array", worker: "Array", area: "Array", areas: int) -> "
         is_pair &= worker[gap:] != worker[:-gap]
         first, second = worker[:-gap][is_pair], worker[gap:][is_pair]
         keys, place = np.unique(first * count + second, return_inverse=True)
-        mine, theirs = area[:-gap][is_pair], area[gap:][is_pair]
+        mine, theirs = value[:-gap][is_pair], value[gap:][is_pair]
         table = {"of": np.bincount(place), "identical": np.bincount(place, mine == theirs)}
-        for number in range(areas):
+        for number in range(value_count):
             table[f"mine{number}"] = np.bincount(place, mine == number)
             table[f"theirs{number}"] = np.bincount(place, theirs == number)
         tables.append(pd.DataFrame(table, index=keys))
     if not tables:
         return pd.DataFrame()
     sums = pd.concat(tables).groupby(level=0).sum().astype(np.int64)
-    alike = sum(sums[f"mine{number}"] * sums[f"theirs{number}"] for number in range(areas))
+    alike = sum(sums[f"mine{number}"] * sums[f"theirs{number}"] for number in range(value_count))
     found = sums[["of", "identical"]].assign(expected=alike / sums["of"] ** 2)
     return found.assign(first=sums.index // count, second=sums.index % count)

@@ -62,9 +62,9 @@ class SameAnswer(ScreeningRule):
         return too_few_dialogs(design)
 
     def _count_cards(self, frames: "Frames") -> "pd.DataFrame":
-        areas = counts_by_worker(frames.cards_by_place, "value")
-        total = areas.sum(axis=1)
-        return evidence_table(share=areas.max(axis=1) / total, area=areas.idxmax(axis=1), cards=total)
+        values = counts_by_worker(frames.cards_by_place, "value")
+        total = values.sum(axis=1)
+        return evidence_table(share=values.max(axis=1) / total, answer=values.idxmax(axis=1), cards=total)
 
     def _count_dialogs(self, frames: "Frames") -> "pd.DataFrame":
         answered, names = _whole_answers(frames.cards_by_place)

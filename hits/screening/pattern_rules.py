@@ -87,6 +87,6 @@ class PositionBias(ScreeningRule):
 
 
 def _usual_areas(cards: "pd.DataFrame") -> str:
-    """List the most frequent area at each place, from the top of the page."""
+    """List the most frequent answer at each place, from the top of the page."""
     by_place = counts_by_worker(cards.assign(worker=cards["place"]), "value")
-    return ", ".join(str(area) for area in by_place.idxmax(axis=1))
+    return ", ".join(str(value) for value in by_place.idxmax(axis=1))

@@ -43,7 +43,7 @@ class Checks:
         )
 
     def _first(self, item_pk: int) -> bool | None:
-        return next((check.is_won for check in self.of_item(item_pk) if check.is_first), None)
+        return next((check.is_passed for check in self.of_item(item_pk) if check.is_first), None)
 
 
 def can_check(rules: CheckpointPart, item: FrozenItem) -> bool:

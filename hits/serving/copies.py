@@ -156,7 +156,7 @@ def rebuild_answers(hit: FrozenHit, assignment: Assignment, copy: AnswersCopy) -
                 assignment=assignment,
                 item_id=item.pk,
                 value=value,
-                is_won=item.gold_card is not None and protocol.passes(value, item.gold_card),
+                is_passed=item.gold_card is not None and protocol.passes(value, item.gold_card),
                 active_ms=told.active_ms,
                 checked_at=told.at,
             )

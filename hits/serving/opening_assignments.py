@@ -24,6 +24,8 @@ from hits.serving.statements import (
 from hits.serving.visit_limits import check_unconfirmed_visit, check_visit, visitor_key
 from hits.serving.work_refusals import Refusal, WorkRefused, limit_words
 
+REOPENED = ["held_at", "taken_over_at", "ended_as", "ended_at"]
+
 
 def open_assignment(
     hit: FrozenHit,
@@ -200,7 +202,7 @@ def _count_places(hit: FrozenHit, offering: Offering) -> int:
     """Return the HIT's number of places, including replacements. It costs a query, so only call it if a HIT seems
     full."""
     standing = Replacement.objects.standing().filter(hit=hit.pk, offering=offering)
-    return max(hit.assignments, *standing.values_list("places", flat=True), 0)
+    return max(hit.assignments, standing.places_of_hits().get(hit.pk, 0))
 
 
 def _choose_rotation(hit: FrozenHit, visit: Visit, taken: Collection[int], is_confirmed: bool) -> int:
@@ -230,8 +232,8 @@ def _open_again(study: FrozenStudy, known: Assignment, held: Held, is_held_again
     refusal = _find_refusal(study, known, now)
     if held.word == Word.HOLDS:
         known.confirmed_at, known.held_at, known.visited_from = now, now - held.held_for, ""
-        known.taken_over_at = None
-        known.save(update_fields=["confirmed_at", "held_at", "visited_from", "taken_over_at"])
+        known.taken_over_at, known.ended_as, known.ended_at = None, "", None
+        known.save(update_fields=[*REOPENED, "confirmed_at", "visited_from"])
         _take_over(known.offering, known.crowd_assignment_id, known.crowd_worker_id, True, now)
         check_is_open(study, known, now)
     elif refusal and not is_held_again:
@@ -241,8 +243,9 @@ def _open_again(study: FrozenStudy, known: Assignment, held: Held, is_held_again
         # the work is collected.
         if refusal == Refusal.TIME_OVER or now > known.held_at + time_limit(study):
             known.held_at = now
-        known.taken_over_at, known.held_again_at = None, now
-        known.save(update_fields=["held_at", "taken_over_at", "held_again_at"])
+        known.taken_over_at, known.ended_as, known.ended_at = None, "", None
+        known.held_again_at = now
+        known.save(update_fields=[*REOPENED, "held_again_at"])
     return known
 
 

@@ -146,7 +146,7 @@ def bonus_of(hit: FrozenHit, item: FrozenItem, assignment: Assignment, checks: C
         "attempts": len(known),
         "attempts_left": checks.attempts_left(item.pk),
         "checked": hit.study.protocol.show(known[-1].value, order) if known else None,
-        "passed": bool(known) and known[-1].is_won,
+        "passed": bool(known) and known[-1].is_passed,
         "is_lost": checks.is_lost(item.pk),
     }
 

@@ -93,7 +93,7 @@ def check_bonus(ticket: Ticket, dialog: DialogState, attempt: int, now: datetime
                 item_id=item.pk,
                 attempt=attempt,
                 value=value,
-                is_won=hit.study.protocol.passes(value, item.gold_card),
+                is_passed=hit.study.protocol.passes(value, item.gold_card),
                 active_ms=dialog.active_ms,
                 checked_at=now,
             )

@@ -15,6 +15,7 @@ from django.db.models.base import ModelState
 from psycopg import Cursor
 
 from hits.models import Answer, Assignment, BonusCheck, Offering, Standing
+from hits.models.assignment import IN_HAND_OR_HANDED_IN
 
 Row = TypeVar("Row", bound=models.Model)
 
@@ -125,8 +126,8 @@ def confirmed_of_hits(offering: Offering, hit_pks: Sequence[int], held_after: da
     """
     marks = ", ".join(["%s"] * len(hit_pks))
     statement = f"""SELECT hit_id, rotation, submitted_at IS NOT NULL FROM hits_assignment
-        WHERE hit_id IN ({marks}) AND offering_id = %s AND confirmed_at IS NOT NULL AND ended_as = ''
-        AND (submitted_at IS NOT NULL OR taken_over_at IS NULL AND held_at > %s)"""  # noqa: S608
+        WHERE hit_id IN ({marks}) AND offering_id = %s AND confirmed_at IS NOT NULL
+        AND {IN_HAND_OR_HANDED_IN}"""  # noqa: S608
     return [
         (hit, rotation, bool(is_in))
         for hit, rotation, is_in in _execute(statement, *hit_pks, offering.pk, _moment(held_after))
@@ -139,12 +140,10 @@ def work_of_worker(
     """Return a worker's assignments in a study: the HIT, and whether it counts towards their limit.
 
     These are the ones that the marketplace has confirmed, and those that were opened from this visit's address: anyone
-    can open a page in a worker's name, but not from their address. The condition is that of
-    Assignment.objects.done_or_in_hand.
+    can open a page in a worker's name, but not from their address.
     """
-    rows = """SELECT hit_id, submitted_at IS NOT NULL AND ended_as = ''
-            OR submitted_at IS NULL AND taken_over_at IS NULL AND held_at > %s
-        FROM hits_assignment WHERE offering_id = %s AND crowd_worker_id = %s"""
+    rows = f"""SELECT hit_id, {IN_HAND_OR_HANDED_IN} FROM hits_assignment
+        WHERE offering_id = %s AND crowd_worker_id = %s"""  # noqa: S608
     statement = f"""{rows} AND confirmed_at IS NOT NULL
         UNION ALL {rows} AND confirmed_at IS NULL AND visited_from > '' AND visited_from = %s"""
     whose = (_moment(held_after), offering.pk, worker_id)

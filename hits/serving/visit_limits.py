@@ -22,7 +22,7 @@ from hits.serving.statements import (
     count_unconfirmed_checks,
     count_visits_from,
 )
-from hits.serving.work_refusals import Refusal, WorkRefused
+from hits.serving.work_refusals import Refusal, WorkRefused, unchecked_words
 
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
@@ -105,15 +105,16 @@ def check_unconfirmed_check(hit: FrozenHit, assignment: Assignment, item_pk: int
     # MTurk gives a worker one assignment per HIT, so other ids bring the same worker no further attempts.
     if limit and count_attempts_of_worker(assignment, item_pk) >= limit:
         raise WorkRefused(Refusal.NO_ATTEMPTS_LEFT)
+    refused = WorkRefused(Refusal.TOO_MANY_CHECKS, unchecked_words(hit.study.protocol.what_counts()))
     checkpoints = [item.pk for item in hit.items if item.gold_card is not None]
     most = CHECKS_PER_CHECKPOINT * len(checkpoints) * hit.assignments
     if count_unconfirmed_checks(checkpoints, now - DAY, most) >= most:
-        raise WorkRefused(Refusal.TOO_MANY_CHECKS)
+        raise refused
     if assignment.visited_from == THIS_MACHINE:
         return
     if count_checks_from(assignment.visited_from, now - HOUR) >= MOST_CHECKS_AN_HOUR:
-        raise WorkRefused(Refusal.TOO_MANY_CHECKS)
+        raise refused
     # One address gets one worker's share of the HIT's checks, so that it can't use up everyone's.
     share = CHECKS_PER_CHECKPOINT * len(checkpoints)
     if count_unconfirmed_checks(checkpoints, now - DAY, share, assignment.visited_from) >= share:
-        raise WorkRefused(Refusal.TOO_MANY_CHECKS)
+        raise refused

@@ -71,7 +71,7 @@ WORDS = {
         "We need your agreement first",
         can_open_again=True,
     ),
-    Refusal.INCOMPLETE: Words("Some replies have no place yet. Nothing is lost: please place them, and submit again."),
+    Refusal.INCOMPLETE: Words("Something is still missing. Nothing is lost: please add it, and submit again."),
     Refusal.INVALID: Words(
         "The page sent something that we can't read. What was saved before is still there, and paid as always once you "
         "submit. Please reload the page."
@@ -136,8 +136,7 @@ WORDS = {
     ),
     Refusal.TOO_FAST: Words("That was a lot at once. Nothing is lost: the page tries again in a moment."),
     Refusal.TOO_MANY_CHECKS: Words(
-        "We can't check this one just now, because there were very many checks lately. You can go on: where you put "
-        "the reply decides whether the point is won, not the check."
+        "We can't check this one just now, because there were very many checks lately. You can go on without it."
     ),
     Refusal.TOO_MANY_VISITS: Words(
         "Very many visits came from your network in the last hour, and {marketplace} can't tell us which of them are "
@@ -156,6 +155,11 @@ def limit_words(limit: int, crowd: CrowdWords) -> str:
         "heard, and you have done yours: thank you! What you have submitted is paid; this one could not be. "
         f"{crowd.return_it}"
     )
+
+
+def unchecked_words(what_counts: str) -> str:
+    """Return the text of TOO_MANY_CHECKS with what decides about the point, as the protocol says it."""
+    return f"{WORDS[Refusal.TOO_MANY_CHECKS].message} {what_counts}"
 
 
 def incomplete_words(missing: Sequence[tuple[int, int]], still_missing: tuple[str, str]) -> str:

@@ -41,7 +41,7 @@ import scipy
 from scipy.sparse import csr_array
 
 from hits.stats.coded_ratings import CodedRatings, Codes
-from hits.stats.estimates import CONFIDENCE, Estimate, Interval, Undefined
+from hits.stats.estimates import CONFIDENCE, NORMAL_QUANTILE, Estimate, Interval, Undefined
 from hits.stats.too_few import FEW_WORKERS
 
 Floats = npt.NDArray[np.float64]
@@ -49,7 +49,6 @@ FEWEST = 2  # clusters
 FEW_CLUSTERS = FEW_WORKERS  # effective ones, of dialogs or of workers
 NOTHING_VARIES = "nothing varies"  # then a variance of 0 would feign certainty
 BISECTIONS = 50
-NORMAL_QUANTILE = 1.959963984540054  # of .975
 LEAST = 0.8  # share of a term; with 1, intervals would be too wide where workers hardly differ
 
 

@@ -36,7 +36,6 @@ class TrueValues:
     posterior: Floats  # reply x value
     prior: Floats  # by value
     errors: Floats  # worker x true value x said value
-    log_likelihood: float  # the mean of a rating, with the prior
     steps: int
     is_converged: bool
 
@@ -66,7 +65,7 @@ def dawid_skene(
         two = one if is_converged or not is_extrapolating else steps.step(one)
         here = two if two is one else _better(steps, here, one, two)
     errors = here.table.reshape(value_count, -1, value_count).transpose(1, 0, 2)
-    return TrueValues(here.posterior.T, here.prior, errors, here.likelihood, steps.count, bool(is_converged))
+    return TrueValues(here.posterior.T, here.prior, errors, steps.count, bool(is_converged))
 
 
 @dataclass(frozen=True)

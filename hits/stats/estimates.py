@@ -6,6 +6,7 @@ It is never NaN, and never a made-up 0.
 from dataclasses import dataclass
 
 CONFIDENCE = 0.95
+NORMAL_QUANTILE = 1.959963984540054  # of .975
 ALPHA = 0.05  # two generators are different if the corrected p-value is not above it
 
 
@@ -26,6 +27,3 @@ class Interval:
 class Estimate:
     value: float
     interval: Interval | Undefined
-
-
-Number = float | Undefined

@@ -7,7 +7,6 @@ file needs neither numpy nor pandas, because pages read plans too.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
 
 SHARE_OF_BEST, MEAN_SCORE, WIN_RATE = "share of best", "mean score", "win rate"
 OUTCOMES = (SHARE_OF_BEST, MEAN_SCORE, WIN_RATE)
@@ -78,7 +77,3 @@ def family_of(
     if compare != ALL_PAIRS:
         raise ValueError(f"It must say which pairs are compared, and not {compare!r}.")
     return None
-
-
-def family_size(plan: Plan, generators: Sequence[str]) -> int:
-    return sum(plan.has_primary(*pair) for pair in combinations(generators, 2))

@@ -27,7 +27,7 @@ all. Below ten effective workers, the two-way t test has to find the difference 
 by the number of primary pairs (Bonferroni). Holm's procedure rejects whatever Bonferroni rejects, so a study that is
 analysed with Holm has at least this power.
 
->>> power_of(Setting(dialogs=100, raters=4), .15).power
+>>> power_curve(Setting(dialogs=100, raters=4), [.15])[0].power
 0.8825
 """
 
@@ -76,10 +76,6 @@ class Power:
     power: float
     low: float
     high: float
-
-
-def power_of(setting: Setting, difference: float, simulations: int = SIMULATIONS, seed: int = 1) -> Power:
-    return power_curve(setting, [difference], simulations, seed)[0]
 
 
 def power_curve(

@@ -20,12 +20,11 @@ comparison is theta +- t_df,.975 sqrt(V), so that its half, divided by 1.96, is 
 import math
 from dataclasses import dataclass
 
-from hits.stats.estimates import ALPHA, Estimate, Undefined
+from hits.stats.estimates import ALPHA, NORMAL_QUANTILE, Estimate, Undefined
 from hits.stats.too_few import FEW_WORKERS
 
 TAU_FACTOR = 8.212  # the mixture variance, as a multiple of the variance that is planned for the end
 FEWEST_DIALOGS = 20
-NORMAL_QUANTILE = 1.959963984540054  # of .975
 LARGEST_LOG_E = 690.0  # beyond it, e is no longer a float
 
 DIFFERENT, EQUAL, UNDECIDED = "different", "equal", ""
@@ -53,11 +52,6 @@ class SequenceFinding:
         if self.decided != DIFFERENT or isinstance(self.estimate, Undefined):
             return None
         return self.first if self.estimate > 0 else self.second
-
-
-def widened_variance(variance: float, t_quantile: float) -> float:
-    """Return V', the variance with what few degrees of freedom add to it."""
-    return variance * (t_quantile / NORMAL_QUANTILE) ** 2
 
 
 def half_width(variance: float, tau2: float, alpha: float = ALPHA) -> float:

@@ -16,7 +16,7 @@ from hits.views.shown_pages import frames_of_hit
 @dataclass(frozen=True)
 class Attempt:
     number: int
-    is_won: bool
+    is_passed: bool
     said_of_gold: str  # after "the human reply"
     active_seconds: float
 
@@ -98,4 +98,4 @@ def _answered(
 
 def _attempt(item: HitItem, check: BonusCheck, protocol: Protocol[Any], time: CountedTime) -> Attempt:
     said = "" if item.gold_card is None else protocol.said_of_gold(check.value, item.gold_card)
-    return Attempt(check.attempt, check.is_won, said, min(check.active_ms, time.active_ms) / 1000)
+    return Attempt(check.attempt, check.is_passed, said, min(check.active_ms, time.active_ms) / 1000)

@@ -144,25 +144,24 @@ def reject_empty(request: HttpRequest, name: str) -> HttpResponse:
     empty = empty_submissions(offering).select_related("assignment__hit__study")
     wanted = [submission for submission in empty if str(submission.pk) in shown]
     reason = request.POST.get("reason", "")
-    done = 0
     try:
         if not wanted:
             raise EvalPlatformError("Something has changed since you looked. Look again, and reject them then.")
         if request.POST.get("is_meant") != "yes":
             raise EvalPlatformError("Tick that you mean it: a rejection takes the worker's pay, and hurts their name.")
         market = open_crowd(offering, ATTEMPTS_WHILE_SOMEONE_WAITS)
-        for submission in wanted:
-            done += reject_if_empty(submission, reason, market, user_of(request), timezone.now())
+        rejected = reject_if_empty(offering, wanted, reason, market, user_of(request), timezone.now())
+        if rejected.troubles:
+            # Each rejection is saved by itself. The rest stays on the list; sending the form again goes on with it.
+            done = count_of(rejected.count, "submission is", "submissions are")
+            raise EvalPlatformError(" ".join([f"{done} rejected, and not all:", *rejected.troubles]))
     except EvalPlatformError as error:
-        # Each rejection is saved by itself. The rest stays on the list, and sending the form again continues with it.
-        said = f"{count_of(done, 'submission is', 'submissions are')} rejected, and then: {error}" if done else error
-        refused = refused_form("reject-empty", EvalPlatformError(str(said)), request.POST.dict(), "reject-empty-reason")
+        refused = refused_form("reject-empty", error, request.POST.dict(), "reject-empty-reason")
         return _render_list(request, offering, refused)
-    if done:
-        messages.success(
-            request, f"{count_of(done, 'submission is', 'submissions are')} rejected. Workers read your reason."
-        )
-    if left := len(shown) - done:
+    if rejected.count:
+        done = count_of(rejected.count, "submission is", "submissions are")
+        messages.success(request, f"{done} rejected. Workers read your reason.")
+    if left := len(shown) - rejected.count:
         messages.info(
             request,
             f"{count_of(left, 'was', 'were')} decided, or had answers after all, since you looked, and "
@@ -177,8 +176,8 @@ def _back_to_list(offering: Offering) -> HttpResponse:
 
 def _tell_approved(request: HttpRequest, count: int) -> None:
     if count:
-        plural = "s are" if count > 1 else " is"
-        messages.success(request, f"{count:,} assignment{plural} approved, and in the ledger: the next sync pays.")
+        done = count_of(count, "assignment is", "assignments are")
+        messages.success(request, f"{done} approved, and in the ledger: the next sync pays.")
     else:
         messages.error(request, "There was nothing to approve: it was decided before.")
 

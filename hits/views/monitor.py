@@ -33,6 +33,7 @@ from hits.monitoring import (
     count_progress,
     passed_by_worker,
     refusals_of,
+    refused_standings,
     submissions_per_hour,
 )
 from hits.paying import RealPay, confirm_top_up, propose_top_up, real_pay
@@ -158,6 +159,7 @@ def _live(request: HttpRequest, offering: Offering) -> dict[str, Any]:
         "counts": counts,
         "money": money,
         "refusals": refusals_of(offering),
+        "refused_standings": refused_standings(offering),
         "waiting": summarise_waiting(offering),
         "picture": pace and pace_picture(pace),
         "pay": _pay(offering, progress),

@@ -156,7 +156,7 @@ def resume(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _change(
-    request: HttpRequest, name: str, act: Callable[..., StoppingResult], on_worker: Any, where: str
+    request: HttpRequest, name: str, act: Callable[..., StoppingResult], in_background: Any, where: str
 ) -> HttpResponse:
     """Stop or resume at once, in this process: whoever stops a study must not wait for a background process. Only with
     thousands of HITs, which take their time, a background process does it."""
@@ -168,7 +168,7 @@ def _change(
         refuse_draft(study)
         counts = count_publications(offering)
         if counts.on_offer + counts.stopped > MOST_HITS_CHANGED_AT_ONCE:
-            delay(on_worker, offering, user.pk if user else None)
+            delay(in_background, offering, user.pk if user else None)
             messages.info(request, f"Requested: the HITs will be {where}. The monitor shows the progress.")
         else:
             market = open_crowd(offering, ATTEMPTS_WHILE_SOMEONE_WAITS)
@@ -186,10 +186,8 @@ def _change(
 
 def _tell(request: HttpRequest, result: StoppingResult, where: str) -> None:
     messages.success(request, f"{count_of(result.changed, 'HIT is', 'HITs are')} {where}.")
-    for reason, count in result.refused.items():
-        messages.error(request, f"{count_of(count, 'is', 'are')} not: {reason}")
-    if result.stopped_by:
-        messages.error(request, f"{str(result.stopped_by).rstrip('.')}. Do it again to continue.")
+    for trouble in result.troubles:
+        messages.error(request, f"Not all of them. {trouble}")
 
 
 def _check_environment(offering: Offering) -> None:

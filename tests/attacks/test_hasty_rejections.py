@@ -84,9 +84,9 @@ def test_what_a_colleague_approves_meanwhile_is_not_rejected(study: Study, marke
     first, second = hand_in_nothing_twice(study, market)
     slow = Meanwhile(market, lambda: approve_by_hand([second], now()))
 
-    done = [reject_empty(one, "Empty.", slow, None, now()) for one in (first, second)]  # type: ignore[arg-type]
+    done = reject_empty(offering_for(study, "local"), [first, second], "Empty.", slow, None, now())  # type: ignore[arg-type]
 
-    assert done == [True, False]
+    assert (done.count, done.troubles) == (1, [])
     assert rejected() == {first.pk}
     assert Payment.objects.owed().get().submission == second
 
@@ -96,8 +96,9 @@ def test_what_is_being_rejected_is_not_approved_at_the_same_time(study: Study, m
     approved = []
     slow = Meanwhile(market, lambda: approved.append(approve_by_hand([first], now())))
 
-    assert reject_empty(first, "Empty.", slow, None, now())  # type: ignore[arg-type]
+    done = reject_empty(offering_for(study, "local"), [first], "Empty.", slow, None, now())  # type: ignore[arg-type]
 
+    assert done.count == 1
     assert approved == [0]
     assert not Payment.objects.exists()
 
@@ -105,12 +106,14 @@ def test_what_is_being_rejected_is_not_approved_at_the_same_time(study: Study, m
 def test_a_rejection_that_the_marketplace_refuses_leaves_the_work_to_be_decided(
     study: Study, market: MTurkMarket
 ) -> None:
-    first, _ = hand_in_nothing_twice(study, market)
+    first, second = hand_in_nothing_twice(study, market)
     market.approve(first.assignment.crowd_assignment_id)
 
-    with pytest.raises(Exception, match="This operation can be called with a status of"):
-        reject_empty(first, "Empty.", market, None, now())
+    done = reject_empty(offering_for(study, "local"), [first, second], "Empty.", market, None, now())
 
+    assert "1 time: The marketplace refused" in done.troubles[0]
+    assert "This operation can be called with a status of" in done.troubles[0]
+    assert rejected() == {second.pk}
     assert approve_by_hand([first], now()) == 1
 
 

@@ -38,7 +38,8 @@ def make_checkpoint(kind: str, folder: Path, is_spread: bool) -> None:
     """Weights as a new network has them or, spread, such that contexts get different replies, which end."""
     import torch
 
-    from generation.networks.checkpoint import build_network, save_checkpoint
+    from generation.networks.checkpoint import save_checkpoint
+    from generation.networks.families import load_family
     from generation.networks.meed2 import PREDICTOR, ResponsePredictor
     from generation.networks.network_config import NetworkConfig
     from generation.networks.tokenizing import train_tokenizer
@@ -46,7 +47,7 @@ def make_checkpoint(kind: str, folder: Path, is_spread: bool) -> None:
     tokenizer = train_tokenizer(TURNS * 3, 300)
     config = NetworkConfig(kind, 300, width=16, heads=2, layers=2, feed_forward=32, max_tokens=48)
     torch.manual_seed(0)
-    network = build_network(config)
+    network: Any = load_family(kind).build(config)
     predictor = ResponsePredictor(config) if kind == "meed2" else None
     if is_spread:
         with torch.no_grad():

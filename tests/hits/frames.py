@@ -30,7 +30,7 @@ class Work:
     points: int = CHECKPOINTS
     first_points: int = CHECKPOINTS
     attempts: int = CHECKPOINTS
-    won_checks: int = CHECKPOINTS
+    passed_checks: int = CHECKPOINTS
     moved_checks: int = 0
     merged: Sequence[int] = field(default_factory=list)  # cards that stand for two models
 
@@ -83,7 +83,7 @@ def _submission_row(number: int, work: Work) -> dict[str, Any]:
         "points": work.points,
         "first_points": work.first_points,
         "attempts": work.attempts,
-        "won_checks": work.won_checks,
+        "passed_checks": work.passed_checks,
         "moved_checks": work.moved_checks,
     }
 

@@ -1,6 +1,7 @@
 """Work for background processes: asked for at the same moment it is sent once, and it can be asked for again once its
 process is dead. The races are between two real connections, on SQLite and on PostgreSQL."""
 
+import contextlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
@@ -15,7 +16,7 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 from pytest_django import Settings
 
-from evalplatform.background_work import QUIET_AFTER, send_task, showing_life
+from evalplatform.background_work import QUIET_AFTER, SEE_LOG, at_work, send_task, showing_life
 from evalplatform.errors import EvalPlatformError
 from generation.models import Dataset, StyleCheck
 from generation.style_check import carry_out_style_check, request_style_check
@@ -231,6 +232,41 @@ def test_a_message_that_arrives_after_its_job_is_done_does_nothing(demo_study: S
     plan_size_of_study.apply([demo_study.pk, ""], task_id=str(job.task_id))
 
     assert BackgroundJob.objects.get().answer == {"known": True}
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_who_was_given_up_does_not_end_the_request_that_was_made_since(demo_study: Study, fails: bool) -> None:
+    offering, task, now = offering_for(demo_study, "local"), Recorder("computing"), timezone.now()
+    rows = StudyResults.objects.filter(offering=offering)
+    StudyResults.objects.create(offering=offering)
+    rows.request_once(lambda: task(offering), now)
+    rows.note_start_unless_done(now)
+
+    with at_work(rows, timezone.now, "The computation failed.") as outcome:
+        outcome["source"] = "what the first one read"
+        rows.request_once(lambda: task(offering), now + LONG_AGO)  # it was quiet for long
+        if fails:
+            raise EvalPlatformError("The disk is full.")
+
+    row = rows.get()
+    assert (row.is_under_way, row.requested_at, row.problem) == (True, now + LONG_AGO, "")
+    assert row.source == ("" if fails else "what the first one read")
+
+
+def test_work_that_fails_ends_and_says_why_and_what_nobody_foresaw_is_raised(demo_study: Study) -> None:
+    offering, now = offering_for(demo_study, "local"), timezone.now()
+    rows = StudyResults.objects.filter(offering=offering)
+    for error in (EvalPlatformError("Two models are needed."), KeyError("boom")):
+        StudyResults.objects.update_or_create(offering=offering, defaults={"requested_at": now, "finished_at": None})
+        with contextlib.suppress(KeyError), at_work(rows, timezone.now, "The computation failed."):
+            raise error
+        row = rows.get()
+        assert not row.is_under_way
+        told = str(error) if isinstance(error, EvalPlatformError) else f"The computation failed. {SEE_LOG}"
+        assert row.problem == told
+
+    with pytest.raises(KeyError), at_work(rows, timezone.now, "The computation failed."):
+        raise KeyError("boom")
 
 
 def test_a_second_message_for_results_or_a_bundle_that_are_done_does_nothing(

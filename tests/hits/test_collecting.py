@@ -145,7 +145,11 @@ def _everything_about(worker: CrowdWorker) -> list[Any]:
     fields = ("item", "card_order", "value", "active_ms", "hidden_ms", "moves", "problem")
     answers = Answer.objects.filter(assignment=worker.assignment).order_by("item").values_list(*fields)
     checks = BonusCheck.objects.filter(assignment=worker.assignment).order_by("item", "attempt")
-    return [worker.assignment.rotation, list(answers), list(checks.values_list("item", "attempt", "value", "is_won"))]
+    return [
+        worker.assignment.rotation,
+        list(answers),
+        list(checks.values_list("item", "attempt", "value", "is_passed")),
+    ]
 
 
 def test_a_copy_that_is_not_ours_is_not_believed(hit: Hit, market: MTurkMarket) -> None:

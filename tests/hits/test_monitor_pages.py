@@ -145,7 +145,7 @@ def test_the_number_of_queries_does_not_grow_with_the_work(
     screen_work_of_offering(offering_for(worked, "local").pk)
 
     assert count_queries() == before
-    assert max(before.values()) <= 55  # of them four are about interim results: how much is collected, and looks
+    assert max(before.values()) <= 56  # of them four are about interim results: how much is collected, and looks
 
 
 def test_log_in_is_required_everywhere(client: Client, demo_study: Study) -> None:
@@ -231,7 +231,7 @@ def test_an_assignment_is_shown_as_its_worker_saw_and_answered_it(
     assert [reply.said for reply in replies] == ["Good" if place % 2 else "Bad" for place in range(len(cards))]
     assert {reply.writers for reply in replies} >= {"generic", "parrot"}
     assert not [name for name in ("generic", "parrot") if name in context["dialogs"][0].frame]
-    assert [(one.is_won, one.said_of_gold) for one in context["dialogs"][position].attempts] == [
+    assert [(one.is_passed, one.said_of_gold) for one in context["dialogs"][position].attempts] == [
         (False, "was in Bad"),
         (True, "was in Okay"),
     ]

@@ -12,11 +12,15 @@ from hits.crowds import CROWDS
 from hits.designing import plan_for_difference, plan_for_size
 from hits.designing.power_planning import FEWEST_SIMULATIONS_FOR_A_SIZE
 from hits.stats import Effects, Setting, detectable_difference, dialogs_needed, power_curve
-from hits.stats.power import power_of, simulate_scores
+from hits.stats.power import Power, simulate_scores
 
 NO_EFFECTS = Effects(dialog=0, reply=0, worker=0)
 FEES = CROWDS["mturk"].fees
 PAPER = Setting(dialogs=6000, raters=4, generators=4)
+
+
+def power_of(setting: Setting, difference: float, simulations: int = 400, seed: int = 1) -> Power:
+    return power_curve(setting, [difference], simulations, seed)[0]
 
 
 @pytest.mark.parametrize("generators", [2, 3])

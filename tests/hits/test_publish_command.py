@@ -163,7 +163,7 @@ def test_stop_study_says_how_many_and_what_was_refused(bare_study: Study, market
 
     lines = output.getvalue().splitlines()
     assert lines[0] == "5 HITs taken off the market."
-    assert lines[1].startswith("  1 was not: The marketplace refused (AWS.MechanicalTurk.HITDoesNotExist)")
+    assert lines[1].startswith("  1 time: The marketplace refused (AWS.MechanicalTurk.HITDoesNotExist)")
     assert lines[2] == "5 HITs on offer again."
 
 

@@ -134,7 +134,7 @@ def test_an_error_that_nobody_foresaw_ends_the_run_and_the_next_publishes(
     run.refresh_from_db()
 
     assert not run.is_under_way
-    assert run.outcome.startswith("Publishing failed. The log of the background process has the details")
+    assert run.outcome.startswith("Publishing failed. HITs that were published stay")
     assert "boom" not in run.outcome
     carry_out(ask_for(bare_study), market)
     assert_each_hit_is_there_once(market, bare_study)

@@ -143,6 +143,23 @@ def test_hits_that_lead_nowhere_are_taken_off_the_market_and_put_up_again(
     assert budget_of(offering_for(demo_study, "local")).open_cents == 8 * EACH
 
 
+def test_a_hit_that_the_marketplace_does_not_take_off_is_not_put_up_and_the_others_are(
+    demo_study: Study, market: MTurkMarket
+) -> None:
+    publish(demo_study, market, hits=3)
+    refused = Publication.objects.get(hit__number=1)
+    there = refused.crowd_hit_id
+    refused.crowd_hit_id = "3UNKNOWNTOTHEMARKET"
+    refused.save()
+
+    done = again(demo_study, market, "https://right.example.org/work", elsewhere=True)
+
+    assert (done.published, done.assignments, done.stopped_by) == (2, 8, None)
+    assert list(done.refused.values()) == [1]
+    Publication.objects.filter(pk=refused.pk).update(crowd_hit_id=there)
+    assert again(demo_study, market, "https://right.example.org/work", elsewhere=True).published == 1
+
+
 def test_the_command_and_the_button_put_them_up(
     hit: Hit, market: MTurkMarket, researcher_client: Client, live_server: LiveServer
 ) -> None:

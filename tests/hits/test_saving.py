@@ -109,7 +109,7 @@ def test_a_check_says_whether_the_placement_passes_and_which_one_it_was(worker: 
     assert won["bonus"] == {"attempts": 2, "checked": {"areas": second}, "passed": True, **known}
     assert won.keys() == {"position", "revision", "conflict", "bonus"}
     assert worker.open().data["dialogs"][position]["bonus"] == won["bonus"]
-    assert list(BonusCheck.objects.values_list("attempt", "is_won")) == [(1, False), (2, True)]
+    assert list(BonusCheck.objects.values_list("attempt", "is_passed")) == [(1, False), (2, True)]
     assert Answer.objects.get().revision == 2
 
 

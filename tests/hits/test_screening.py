@@ -74,7 +74,7 @@ def hand_in(
         about = {"assignment": assignment, "item": item, "value": {"areas": areas}}
         answers.append(Answer(**about, card_order=list(range(len(areas))), active_ms=minutes * 5000, saved_at=end))
         if item.is_checkpoint:
-            checks.append(BonusCheck(**about, attempt=1, is_won=won, active_ms=0, checked_at=BEGIN))
+            checks.append(BonusCheck(**about, attempt=1, is_passed=won, active_ms=0, checked_at=BEGIN))
         for number_of_card, card in enumerate(item.cards):
             for candidate in card.writers:
                 where = {"card": number_of_card, "place": number_of_card, "value": areas[str(number_of_card)]}
@@ -135,11 +135,28 @@ def test_the_frames_say_what_really_was_collected(demo_study: Study, market: MTu
     design = demo_study.parsed_design
     assert submission["worker"] == pseudonym(demo_study, worker.worker_id)
     assert submission["points"] == bonus_points(design, Submission.objects.get()) == 3
-    measured = ("dialogs", "checkpoints", "first_points", "attempts", "won_checks", "moved_checks")
+    measured = ("dialogs", "checkpoints", "first_points", "attempts", "passed_checks", "moved_checks")
     assert [submission[name] for name in measured] == [10, 3, 3, 3, 3, 3]  # from good to okay after the checks
     active, hidden = submission["active_seconds"], submission["hidden_seconds"]
     assert active == submission["work_seconds"] < 4  # our own clock: the browser said more than has passed
     assert hidden == pytest.approx(active / 4, abs=0.001)
+
+
+@pytest.mark.usefixtures("worked")
+def test_frames_and_payments_take_the_same_check_for_the_first_where_that_one_is_lost() -> None:
+    """As in a database that was restored."""
+    study = Study.objects.get()
+    study.design["checkpoints"]["counts"] = "first check"
+    study.save()
+    lost = BonusCheck.objects.filter(assignment__crowd_assignment_id="FINE-0")
+    lost.update(attempt=2, is_passed=False)
+
+    frame = submissions_frame(offering_for(study, "local"))
+
+    design = study.parsed_design
+    paid = {one.pk: bonus_points(design, one) for one in Submission.objects.filter(pk__in=frame["submission"])}
+    assert dict(zip(frame["submission"], frame["points"], strict=True)) == paid
+    assert paid[Submission.objects.get(assignment__crowd_assignment_id="FINE-0").pk] == 3
 
 
 @pytest.mark.usefixtures("worked")
@@ -152,12 +169,12 @@ def test_the_placement_that_the_study_counts_makes_the_points(counts: str) -> No
     for check in found_by_trial.all():
         check.pk, check.attempt = None, 2
         check.save()
-    found_by_trial.filter(attempt=1).update(is_won=False)
+    found_by_trial.filter(attempt=1).update(is_passed=False)
 
     frame = submissions_frame(offering_for(study, "local"))
 
     by_trial, moved_away = (frame[frame["worker"] == pseudonym(study, "FINE")].iloc[number] for number in (0, 1))
-    names = ["points", "first_points", "attempts", "won_checks"]
+    names = ["points", "first_points", "attempts", "passed_checks"]
     assert list(by_trial[names]) == [0 if counts == "first check" else 3, 0, 6, 3]
     assert list(moved_away[names]) == [0, 0, 3, 0]
     design = study.parsed_design

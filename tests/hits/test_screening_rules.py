@@ -43,7 +43,7 @@ def test_the_same_answer_almost_always_is_found_at_the_share_and_not_below() -> 
 
     result = found(SameAnswer(counts="cards"), Work("A", at_the_share), Work("B", below), Work("C", VARIED))
 
-    assert result == {"A": Finding("A", {"share": 0.95, "area": "good", "cards": 20})}
+    assert result == {"A": Finding("A", {"share": 0.95, "answer": "good", "cards": 20})}
 
 
 def test_the_same_answer_is_asked_of_all_hits_of_a_worker_and_each_card_counts_once() -> None:
@@ -169,16 +169,16 @@ def test_who_tries_until_it_is_green_makes_many_attempts() -> None:
 
 def test_who_sorts_anew_after_winning_in_half_of_their_won_checkpoints_moved_after_check() -> None:
     works = [
-        Work("moves", VARIED, hit=1, won_checks=2, moved_checks=2, points=1),
-        Work("moves", VARIED, hit=2, won_checks=2, moved_checks=0, points=2),
+        Work("moves", VARIED, hit=1, passed_checks=2, moved_checks=2, points=1),
+        Work("moves", VARIED, hit=2, passed_checks=2, moved_checks=0, points=2),
         Work("improves", VARIED, hit=1, moved_checks=1),
-        Work("once", VARIED, hit=1, won_checks=2, moved_checks=2),
-        Work("never asks", VARIED, hit=1, won_checks=0, attempts=0),
+        Work("once", VARIED, hit=1, passed_checks=2, moved_checks=2),
+        Work("never asks", VARIED, hit=1, passed_checks=0, attempts=0),
     ]
 
     result = found(MovedAfterCheck(), *works)
 
-    evidence = {"share": 0.5, "moved_checks": 2, "won_checks": 4, "points": 3}
+    evidence = {"share": 0.5, "moved_checks": 2, "passed_checks": 4, "points": 3}
     assert result == {"moves": Finding("moves", evidence)}
 
 

@@ -135,7 +135,7 @@ def test_each_type_of_worker_behaves_as_it_is_called(demo_study: Study, market: 
         if worker_type is HASTY:
             assert took < 5 * MINUTES
         if worker_type is BONUS_HUNTING:
-            assert submission.assignment.bonus_checks.filter(is_won=True).count() == 3
+            assert submission.assignment.bonus_checks.filter(is_passed=True).count() == 3
     # Our clock allows what the workers told: their work is dated as it would have happened.
     answers = study_frames(offering_for(demo_study, "local")).answers
     told = Answer.objects.filter(assignment__submission__isnull=False).values_list("active_ms", flat=True)

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from generation.decoding.packing import PackedLinear
 from generation.decoding.projection import BLOCK, Projection
 from generation.networks.batches import stack
-from generation.networks.checkpoint import build_network
+from generation.networks.families import load_family
 from generation.networks.meed2 import Meed2, ResponsePredictor
 from generation.networks.network_config import NetworkConfig
 from generation.networks.tokenizing import BEGIN, END, PAD
@@ -23,7 +23,8 @@ TURNS = ("I lost my keys again.", "Oh no! Where did you look?", "Everywhere, but
 def small_network(kind: str = "transformer", seed: int = 0, *, spread: float = 1.0, end: float = 9.0) -> Transformer:
     """With weights spread so far that contexts get different replies, and so keen to end that replies do."""
     torch.manual_seed(seed)
-    network: Transformer = build_network(NetworkConfig(kind, VOCABULARY, **SMALL))
+    network = load_family(kind).build(NetworkConfig(kind, VOCABULARY, **SMALL))
+    assert isinstance(network, Transformer)
     with torch.no_grad():
         for parameter in network.parameters():
             if parameter.dim() > 1:

@@ -1,7 +1,7 @@
 """Calls the operations of MTurk that we use; each takes and returns our own types."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -187,16 +187,6 @@ class RequesterCalls:
 
     def unblock_worker(self, worker_id: str, reason: str) -> None:
         self._call("delete_worker_block", WorkerId=worker_id, Reason=reason)
-
-    def notify_workers(self, worker_ids: Sequence[str], subject: str, text: str) -> list[str]:
-        """Send a message, to a hundred workers at a time, and return the workers who could not be reached."""
-        failed: list[str] = []
-        for start in range(0, len(worker_ids), 100):
-            answer = self._call(
-                "notify_workers", WorkerIds=list(worker_ids[start : start + 100]), Subject=subject, MessageText=text
-            )
-            failed += [failure["WorkerId"] for failure in answer.get("NotifyWorkersFailureStatuses", [])]
-        return failed
 
     # --- The wire ---
 

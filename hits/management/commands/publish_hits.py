@@ -137,10 +137,7 @@ study's raters; without it, their work is a rehearsal (docs/marketplace.md)."""
             f"{count_of(result.published, 'HIT')} published, "
             f"{plan.adopted_count + result.adopted:,} found there already, {sum(result.refused.values()):,} refused."
         )
-        for reason, count in result.refused.items():
-            self.stdout.write(f"  {count_of(count, 'time')}: {reason}")
-        if result.stopped_by:
-            raise CommandError(f"Stopped: {str(result.stopped_by).rstrip('.')}. Run the same command again to go on.")
+        self.tell(result)
         self._print_links(plan.offering)
         self.stdout.write(f"Look at it: {settings.PUBLIC_URL}/studies/{plan.offering.study}/")
 

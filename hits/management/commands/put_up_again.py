@@ -1,6 +1,6 @@
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from evalplatform.wording import count_of
@@ -51,5 +51,4 @@ Once a bundle has revealed the card orders, it needs --orders-are-public."""
             self.stdout.write("Dry run: nothing is put up.")
         elif done.assignments:
             self.stdout.write(f"{count_of(done.published, 'HIT is', 'HITs are')} on offer again.")
-        if done.stopped_by:
-            raise CommandError(f"Stopped: {str(done.stopped_by).rstrip('.')}. Run the same command again to go on.")
+        self.tell(done)

@@ -1,6 +1,6 @@
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from hits.crowds import open_crowd
@@ -42,5 +42,4 @@ has revealed the card orders, it needs --orders-are-public."""
             self.stdout.write(line)
         if options["dry_run"]:
             self.stdout.write("Dry run: nothing is requested.")
-        if replaced.stopped_by:
-            raise CommandError(f"Stopped: {str(replaced.stopped_by).rstrip('.')}. Run the same command again to go on.")
+        self.tell(replaced)

@@ -1,6 +1,6 @@
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from evalplatform.wording import count_of
@@ -31,7 +31,4 @@ card orders, --resume needs --orders-are-public."""
         act, did = (resume_study, "on offer again") if options["resume"] else (stop_study, "taken off the market")
         result = act(offering, open_crowd(offering), timezone.now)
         self.stdout.write(f"{count_of(result.changed, 'HIT')} {did}.")
-        for reason, count in result.refused.items():
-            self.stdout.write(f"  {count_of(count, 'was', 'were')} not: {reason}")
-        if result.stopped_by:
-            raise CommandError(f"{str(result.stopped_by).rstrip('.')}. Run the same command again to go on.")
+        self.tell(result)

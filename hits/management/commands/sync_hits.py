@@ -11,7 +11,7 @@ from hits.management.study_command import StudyCommand, progress_bar
 from hits.models import Payment
 from hits.models.money import money
 from hits.publishing import carry_out_run
-from hits.syncing import Synced, describe_paid, describe_waiting, sync
+from hits.syncing import Synced, describe_paid, describe_waiting, sync, troubles_of
 
 
 class Command(StudyCommand):
@@ -66,8 +66,8 @@ paid once. Celery's beat does the same every few minutes."""
             self.stdout.write(f"{found} given there by hand, and in the ledger now.")
         if synced.waiting.count:
             self.stdout.write(describe_waiting(synced.waiting))
-        for reason, count in paid.refused.items():
-            self.stdout.write(f"  {count_of(count, 'time')}: {reason}")
+        for trouble in troubles_of(synced):
+            self.stdout.write(f"  {trouble}")
         if paid.stopped_by:
             raise CommandError(
                 f"Paying stopped: {str(paid.stopped_by).rstrip('.')}. {money(owed_cents, currency)} are still owed; "

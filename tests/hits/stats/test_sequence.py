@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from hits.stats import Estimate, Interval, Setting, Undefined, planned_variance
+from hits.stats.estimates import NORMAL_QUANTILE
 from hits.stats.sequence import (
-    NORMAL_QUANTILE,
     TAU_FACTOR,
     SequenceFinding,
     e_value,
@@ -13,7 +13,6 @@ from hits.stats.sequence import (
     p_value_of,
     sequence_finding,
     too_early,
-    widened_variance,
 )
 
 PAIR = ("A", "B")
@@ -59,10 +58,6 @@ def test_the_evidence_and_its_p_value_have_the_specified_values() -> None:
 
     assert evidence == pytest.approx(70.84, abs=0.005)
     assert p_value_of(evidence) == pytest.approx(0.01412, abs=5e-6)
-
-
-def test_few_degrees_of_freedom_widen_the_variance() -> None:
-    assert widened_variance(0.01, 2 * NORMAL_QUANTILE) == pytest.approx(0.04)
 
 
 def test_of_three_pairs_only_the_clear_one_is_decided() -> None:

@@ -6,8 +6,8 @@ import pytest
 from hits.analysing import analyse
 from hits.analysing.interim import sequences_of
 from hits.stats import Plan, SequenceFinding, Undefined, carry_on, rule_on, sequence_finding
-from hits.stats.estimates import ALPHA, Estimate, Interval
-from hits.stats.sequence import NORMAL_QUANTILE, half_width
+from hits.stats.estimates import ALPHA, NORMAL_QUANTILE, Estimate, Interval
+from hits.stats.sequence import half_width
 from tests.hits.stats.small_frames import drawn_frame
 
 
