@@ -20,7 +20,7 @@ from hits.crowds.abilities import Abilities, Environment
 from hits.crowds.crowd_words import CrowdWords
 from hits.crowds.fees import Fees
 from hits.errors import DesignProblem
-from hits.models import Assignment, Offering, Submission, place_name
+from hits.models import Assignment, Offering, Outcome, Submission, place_name
 from hits.models.design import StudyDesign
 
 # --- What a crowd tells us -------------------------------------------------------------------------------------------
@@ -131,6 +131,7 @@ class HandBack:
     action: str = ""
     fields: Mapping[str, str] = field(default_factory=dict)
     more_url: str = ""  # where the worker may do another HIT, if there is one; then the page waits for their choice
+    note: str = ""  # only for who is turned away: what it brings them, as "You are paid for coming."
 
 
 @dataclass(frozen=True)
@@ -268,6 +269,14 @@ class Crowd(Protocol):
 
         It carries our signed copy of the answers, if the crowd stores one, and our code, unless the crowd has codes of
         its own.
+        """
+        ...
+
+    def turn_away(self, visit: Visit, offering: Offering, outcome: Outcome) -> HandBack | None:
+        """Return how a visitor who gets no work goes back to the crowd, or None if they just leave, as words.return_it
+        says.
+
+        It is asked of visitors whom `ask_holder` has not denied. Like there, only notes are loaded of the offering.
         """
         ...
 

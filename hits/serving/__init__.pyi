@@ -1,3 +1,4 @@
+from .allocating import end_old_leases as end_old_leases
 from .assignment_tokens import CopyOf as CopyOf
 from .assignment_tokens import Ticket as Ticket
 from .assignment_tokens import read_token as read_token
@@ -27,6 +28,7 @@ from .saving import check_bonus as check_bonus
 from .saving import save_dialogs as save_dialogs
 from .submitting import handed_in as handed_in
 from .submitting import submit as submit
+from .turning_away import way_back as way_back
 from .visit_limits import MinuteCounter as MinuteCounter
 from .work_refusals import Refusal as Refusal
 from .work_refusals import WorkRefused as WorkRefused

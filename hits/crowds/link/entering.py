@@ -18,7 +18,7 @@ from django.core.signing import BadSignature, Signer
 from django.utils.crypto import salted_hmac
 
 from evalplatform.errors import EvalPlatformError
-from hits.models import Assignment, Departure, Entrant, OpenLink, Outcome
+from hits.models import Departure, Entrant, OpenLink, Outcome
 
 PLAIN = re.compile(r"[A-Za-z0-9_-]+")
 MOST_LETTERS = 64
@@ -113,9 +113,9 @@ def note_entrant(link: OpenLink, caller: Caller, now: datetime) -> Entrant:
     return entrant
 
 
-def find_entrant(assignment: Assignment) -> Entrant | None:
-    """Return who did this work, as the service behind their link knows them; None if they did not come by one."""
-    ours = Entrant.objects.filter(link__offering=assignment.offering_id, worker_id=assignment.crowd_worker_id)
+def find_entrant(offering_pk: int, worker_id: str) -> Entrant | None:
+    """Return a worker as the service behind their link knows them; None if they did not come by one."""
+    ours = Entrant.objects.filter(link__offering=offering_pk, worker_id=worker_id)
     return ours.select_related("link__offering__study").first()
 
 

@@ -103,7 +103,7 @@ class Links:
     def hand_back(self, assignment: Assignment, submit_to: str, code: str, copy: Mapping[str, str]) -> HandBack:
         """Return how the worker leaves. Where the service behind the link is to be called, that is saved here, in the
         transaction that saves the submission."""
-        entrant = find_entrant(assignment)
+        entrant = find_entrant(assignment.offering_id, assignment.crowd_worker_id)
         if entrant is None:
             return HandBack(Way.CODE, code)
         link = entrant.link
@@ -111,6 +111,10 @@ class Links:
             intend_call(link, entrant, assignment, timezone.now())
         out = way_out(link, Outcome.FINISHED, entrant.id_there, entrant.session, code) or HandBack(Way.CODE, code)
         return HandBack(out.way, out.code, out.action, more_url=self._more_url(entrant, assignment))
+
+    def turn_away(self, visit: Visit, offering: Offering, outcome: Outcome) -> HandBack | None:
+        entrant = find_entrant(offering.pk, visit.worker_id)
+        return way_out(entrant.link, outcome, entrant.id_there, entrant.session) if entrant else None
 
     def _more_url(self, entrant: Entrant, assignment: Assignment) -> str:
         link = entrant.link

@@ -6,9 +6,9 @@ It only reads, and takes no place: `hits.serving` gives out places, once somebod
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Max
+from django.db.models import F
 
-from hits.models import Assignment, Offering, Publication, Replacement, Standing
+from hits.models import Assignment, HitPlaces, Offering, Publication, Standing
 
 
 @dataclass(frozen=True)
@@ -41,13 +41,9 @@ def part_of(offering: Offering, worker_id: str, now: datetime) -> Part:
 def _has_place(offering: Offering, worker_id: str, now: datetime) -> bool:
     """Return whether some HIT with dialogs that the worker has not seen still has a place."""
     limit = timedelta(minutes=offering.study.parsed_design.crowd.time_limit_minutes)
-    seen = Assignment.objects.filter(offering=offering, crowd_worker_id=worker_id).values("hit__block")
-    unseen = Publication.objects.filter(offering=offering).open().exclude(hit__block__in=seen)
-    places = dict(unseen.values_list("hit", "hit__assignments"))
-    if not places:
-        return False
-    asked = Replacement.objects.standing().filter(offering=offering, hit__in=places).order_by().values("hit")
-    for hit, most in asked.annotate(most=Max("places")).values_list("hit", "most"):
-        places[hit] = max(places[hit], most)
-    taken = Assignment.objects.filter(offering=offering, hit__in=places).done_or_in_hand(now, limit)
-    return taken.count() < sum(places.values())
+    ours = Assignment.objects.filter(offering=offering)
+    seen = ours.filter(crowd_worker_id=worker_id).values("hit__block")
+    unseen = HitPlaces.objects.filter(offering=offering, is_on_offer=True).exclude(block__in=seen)
+    # A place whose time is over is only freed when somebody comes, or at a sync.
+    is_over = ours.filter(place=Assignment.Place.HELD, held_at__lte=now - limit)
+    return unseen.filter(taken__lt=F("places")).exists() or (unseen.exists() and is_over.exists())

@@ -22,7 +22,7 @@ from hits.crowds.mturk.holding import ask_holder
 from hits.crowds.mturk.mturk_environments import END_OF_MTURK, ENVIRONMENTS, LOCAL, MTURK
 from hits.crowds.mturk.mturk_words import MTURKS_WORDS
 from hits.errors import DesignProblem
-from hits.models import Assignment, Offering
+from hits.models import Assignment, Offering, Outcome
 from hits.models.design import StudyDesign
 from localturk import in_process
 from localturk.openness import is_open as is_local_market_open
@@ -79,6 +79,10 @@ class MTurk:
 
     def hand_back(self, assignment: Assignment, submit_to: str, code: str, copy: Mapping[str, str]) -> HandBack:
         return hand_back(assignment, submit_to, code, copy)
+
+    def turn_away(self, visit: Visit, offering: Offering, outcome: Outcome) -> HandBack | None:
+        """Send nobody back: MTurk has no code for it, and its own page has the button that returns a HIT."""
+        return None
 
     def fields_of(self, answer: str) -> dict[str, str]:
         return fields_of(answer)
