@@ -102,6 +102,7 @@ def _frame(size: int) -> pd.DataFrame:
     for number in range(3):
         frame[f"metric_{number}"] = np.sin(candidate + number)
     for number, rule in enumerate(RULES):
+        # hits.screening.EXCLUDED_BY, which needs Django; this benchmark runs without
         frame[f"excluded_by_{rule}"] = frame["submission"] % 50 == number
     return frame
 

@@ -8,6 +8,7 @@ import pandas as pd
 from hits.exporting.columns import bundle_rows
 from hits.frames import build_ratings, categories_from_codes
 from hits.frames.rating_rows import SUBMISSIONS_AT_ONCE
+from hits.screening import EXCLUDED_BY
 
 GENERATORS = ["meed2", "baseline-a", "baseline-b", "baseline-c"]
 ROWS_OF_A_SUBMISSION = 40
@@ -41,7 +42,7 @@ def _frame(row: np.ndarray[tuple[int], np.dtype[np.int64]], rng: np.random.Gener
             "value": rng.integers(0, 3, len(row)),
             "label": categories_from_codes(card, ["joy", "sadness", "questioning", "agreeing"]),
             "active_ms": rng.integers(5_000, 90_000, len(row)),
-            "excluded_by_same_answer": submission % 50 == 0,
-            "excluded_by_too_few_points": submission % 20 == 0,
+            f"{EXCLUDED_BY}same_answer": submission % 50 == 0,
+            f"{EXCLUDED_BY}too_few_points": submission % 20 == 0,
         }
     )

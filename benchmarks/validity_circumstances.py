@@ -16,7 +16,8 @@ import pandas as pd
 from benchmarks.validity_cases import APART, LEAST_COVERED, MOST_FALSE, SCORES, USUAL, Over, holds
 from benchmarks.validity_table import Limit, Line
 from hits.analysing import analyse
-from hits.screening import every_rule
+from hits.screening import EXCLUDED_BY, every_rule
+from hits.screening.findings import submissions_named
 from hits.screening.rules import apply_rules
 from hits.stats import (
     ALPHA,
@@ -123,11 +124,12 @@ def _human_reply(rules: Any, seed: int) -> list[bool]:
     """Screen by the paper's rules, two of which are about points, and ask the results about the human reply."""
     frames = _frame(USUAL, seed, checkpoints=3)
     ratings = frames.ratings
+    by_worker = ratings.groupby("worker", observed=True)["submission"]
+    submissions_of = {str(worker): list(keys.unique()) for worker, keys in by_worker}
     for rule, findings in zip(rules, apply_rules(frames, rules), strict=True):
-        workers = {one.worker for one in findings if one.submission is None}
-        single = {one.submission for one in findings if one.submission is not None}
-        is_out = ratings["worker"].isin(workers) | ratings["submission"].isin(single)
-        ratings = ratings.assign(**{f"excluded_by_{rule.rule}": is_out.to_numpy()})
+        named = submissions_named(((one.worker, one.submission) for one in findings), submissions_of)
+        is_out = ratings["submission"].isin(list(named))
+        ratings = ratings.assign(**{f"{EXCLUDED_BY}{rule.rule}": is_out.to_numpy()})
     [row, *_] = analyse(ratings).main.calibration
     if isinstance(row.shares, Undefined):
         return [False] * len(HUMAN_SHARES)

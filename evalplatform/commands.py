@@ -1,8 +1,9 @@
 """Define the base of all our manage.py commands: a quick start, a check of SECRET_KEY, and errors in one line."""
 
+import argparse
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, InterfaceError
 
 from evalplatform.errors import EvalPlatformError, in_one_line
@@ -16,6 +17,10 @@ class PlatformCommand(BaseCommand):
     all of it."""
 
     requires_system_checks = ()
+
+    def create_parser(self, *args: Any, **kwargs: Any) -> CommandParser:
+        """Show help as it is written, with its lines and examples."""
+        return super().create_parser(*args, formatter_class=argparse.RawDescriptionHelpFormatter, **kwargs)
 
     def needs_database(self, options: dict[str, Any]) -> bool:
         """Return whether the command needs the database."""

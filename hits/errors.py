@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalplatform.errors import EvalPlatformError
+from evalplatform.wording import count_of
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class InvalidStudy(EvalPlatformError):
 
     def __init__(self, problems: Sequence[DesignProblem]) -> None:
         self.problems = list(problems)
-        count = f"{len(self.problems)} problem{'s' if len(self.problems) != 1 else ''}"
+        count = count_of(len(self.problems), "problem")
         super().__init__(f"The study has {count}:\n" + "\n".join(f"  {problem}" for problem in self.problems))
 
 

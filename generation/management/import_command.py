@@ -1,6 +1,5 @@
 """Hold what import_dialogs and import_candidates share: options, progress bar, problems by reason, counts."""
 
-import argparse
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, ClassVar
@@ -24,9 +23,6 @@ from generation.owning import find_owner, give_owner
 
 class ImportCommand(PlatformCommand):
     noun: ClassVar[str]
-
-    def create_parser(self, *args: Any, **kwargs: Any) -> CommandParser:
-        return super().create_parser(*args, formatter_class=argparse.RawDescriptionHelpFormatter, **kwargs)
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path)

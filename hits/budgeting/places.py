@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import Count, Q
 
+from evalplatform.wording import count_of
 from hits.crowds import MarketHit, crowd_of
 from hits.models import Assignment, Event, Offering, Publication, Replacement, Study, Submission
 from hits.models.publication import PublicationQuerySet
@@ -112,7 +113,7 @@ def note_gone(offering: Offering, gone: Collection[Publication], now: datetime) 
     ours = Publication.objects.filter(pk__in=[one.pk for one in gone], gone_at=None)
     count = ours.update(gone_at=now, closed_at=now)
     if count:
-        text = f"found that {count:,} HIT{'s were' if count > 1 else ' was'} deleted on the {offering.place} market"
+        text = f"found that {count_of(count, 'HIT was', 'HITs were')} deleted on the {offering.place} market"
         Event.objects.create(study=offering.study, at=now, actor=None, text=text)
 
 

@@ -9,6 +9,7 @@ approves by itself after its own delay.
 from dataclasses import dataclass
 from datetime import datetime
 
+from evalplatform.wording import count_of
 from hits.models import Offering, Study, Submission
 from hits.models.submission import SubmissionQuerySet
 
@@ -40,7 +41,7 @@ def waiting_for_decision(offering: Offering) -> dict[int, str]:
     undecided = _submissions(offering).undecided()
     waiting = dict(undecided.exclude(problem="").values_list("pk", "problem"))
     limit = _max_hits_per_worker(offering.study)
-    reason = f"Its worker has handed in more than the {limit:,} HIT{'s' if limit > 1 else ''} that the study allows."
+    reason = f"Its worker has handed in more than the {count_of(limit, 'HIT')} that the study allows."
     return dict.fromkeys(undecided.filter(pk__in=beyond).values_list("pk", flat=True), reason) | waiting
 
 

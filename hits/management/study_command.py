@@ -1,29 +1,17 @@
 """Holds what commands about studies share: which marketplace they mean, and refusing once card orders are public."""
 
-import argparse
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from evalplatform.commands import PlatformCommand
-from evalplatform.terminal import plain_console
 from hits.crowds import CROWDS, Met, environment_of
 from hits.designing import get_study
 from hits.models import USUAL_CROWD, Offering, Study, offering_for, place_name
 from hits.publishing import WorkerPageAway, check_worker_page, describe_public_orders
 
 
-def progress_bar() -> Progress:
-    console = plain_console()
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    return Progress(*columns, console=console, disable=not console.is_terminal)
-
-
 class StudyCommand(PlatformCommand):
-    def create_parser(self, *args: Any, **kwargs: Any) -> CommandParser:
-        return super().create_parser(*args, formatter_class=argparse.RawDescriptionHelpFormatter, **kwargs)
-
     def run(self, options: dict[str, Any]) -> None:
         raise NotImplementedError  # each command has its own
 

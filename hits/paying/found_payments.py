@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
+from evalplatform.wording import count_of
 from hits.budgeting import bonus_mark
 from hits.crowds import Market, MarketBonus, call_in_threads, crowd_of, fees_of
 from hits.errors import MarketRefused, MarketUnavailable
@@ -118,7 +119,7 @@ def _note_new(offering: Offering, found: Iterable[MarketBonus], now: datetime) -
         if (one := submissions.get(bonus.crowd_assignment_id)) is not None:
             count += _note_one(offering, one, kinds.setdefault(one.pk, set()), bonus)
     if count:
-        bonuses = f"{count:,} bonus{'es' if count > 1 else ''}"
+        bonuses = count_of(count, "bonus", "bonuses")
         text = f"found {bonuses} on the {offering.place} market that nobody gave here"
         Event.objects.create(study=offering.study, at=now, actor=None, text=text)
     return count

@@ -1,10 +1,10 @@
-"""Holds what all rules share: what "at least" means, the fewest dialogs to be judged by, and evidence in four digits.
+"""Holds what all rules share: what a finding names, what "at least" means, the fewest dialogs, and rounded evidence.
 
 Web processes import the rules' files too, because a study's design names rules. So the functions that need pandas
 import it themselves, and a rule that makes its table with `evidence_table` need not import it at all.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hits.models.screening_rule import Finding
@@ -32,6 +32,14 @@ def is_at_least(values: Any, least: Any) -> Any:
 def findings_of(facts: "pd.DataFrame") -> list[Finding]:
     """Make a finding of each row of evidence, ordered by the worker's pseudonym, with values that JSON can hold."""
     return [Finding(str(worker), evidence) for worker, evidence in _rows(facts.sort_index())]
+
+
+def submissions_named(
+    findings: Iterable[tuple[str, int | None]], submissions_of: Mapping[str, Sequence[int]]
+) -> Iterator[int]:
+    """Yield the submissions that findings (or exclusions) name: a single one, or all of a worker if it names none."""
+    for worker, submission in findings:
+        yield from submissions_of.get(worker, ()) if submission is None else [submission]
 
 
 def _rows(facts: "pd.DataFrame") -> Iterator[tuple[Any, dict[str, Any]]]:

@@ -1,13 +1,13 @@
 """Counts the funnel: how much work is left after each rule."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from hits.frames import Frames
 from hits.models.screening_rule import Finding, ScreeningRule
+from hits.screening.findings import submissions_named
 from hits.screening.funnel import Counts, Funnel, FunnelStep
 
 
@@ -17,10 +17,13 @@ def make_funnel(frames: Frames, rules: Sequence[ScreeningRule], found: Sequence[
     sizes = submissions[["worker", "dialogs"]].assign(
         ratings=frames.ratings.groupby("submission").size().reindex(submissions["submission"], fill_value=0).to_numpy()
     )
+    by_worker = submissions.groupby("worker", observed=True)["submission"]
+    submissions_of = {str(worker): list(keys) for worker, keys in by_worker}
     is_left = np.ones(len(submissions), bool)
     steps = []
     for rule, findings in zip(rules, found, strict=True):
-        is_named = _is_named(submissions, findings)
+        named = submissions_named(((one.worker, one.submission) for one in findings), submissions_of)
+        is_named = submissions["submission"].isin(list(named)).to_numpy()
         is_new = is_named & is_left
         is_left = is_left & ~is_named
         steps.append(
@@ -33,12 +36,6 @@ def make_funnel(frames: Frames, rules: Sequence[ScreeningRule], found: Sequence[
             )
         )
     return Funnel(received=_counts(sizes), steps=steps)
-
-
-def _is_named(submissions: pd.DataFrame, findings: Sequence[Finding]) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    workers = {finding.worker for finding in findings if finding.submission is None}
-    single = {finding.submission for finding in findings if finding.submission is not None}
-    return (submissions["worker"].isin(workers) | submissions["submission"].isin(single)).to_numpy()
 
 
 def _counts(sizes: pd.DataFrame) -> Counts:

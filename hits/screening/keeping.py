@@ -12,6 +12,7 @@ from django.db.models import Q
 from evalplatform.wording import count_of
 from hits.models import Offering, ScreeningRun, Submission
 from hits.models.submission import SubmissionQuerySet
+from hits.screening.findings import submissions_named
 
 
 def first_rules(run: ScreeningRun | None, work: Mapping[int, str] | None = None) -> dict[int, str]:
@@ -72,7 +73,7 @@ def _rules_with_submissions(
     for submission, worker_id in work.items():
         by_worker.setdefault(worker_id, []).append(submission)
     for rule, worker_id, submission in rows.values_list("rule", "crowd_worker_id", "submission"):
-        for one in by_worker.get(worker_id, []) if submission is None else [submission]:
+        for one in submissions_named([(worker_id, submission)], by_worker):
             yield rule, one
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from evalplatform.wording import count_of
 from hits.models.screening_rule import Finding
 from hits.screening.fact_words import describe_facts
 from hits.screening.funnel import Counts, Funnel
@@ -36,4 +37,4 @@ def describe_evidence(rule: str, findings: Sequence[Finding]) -> Iterator[str]:
             yield f"{worker}  {rule}: {describe_facts(found[0].evidence)}"
         else:
             which = "; ".join(describe_facts(finding.evidence) for finding in found)
-            yield f"{worker}  {rule} in {len(found)} assignment{'s' if len(found) != 1 else ''}: {which}"
+            yield f"{worker}  {rule} in {count_of(len(found), 'assignment')}: {which}"

@@ -1,6 +1,5 @@
 """manage.py compare_training: print the validation perplexities of two training runs side by side."""
 
-import argparse
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +18,6 @@ class Command(PlatformCommand):
 
 Both runs should have the same data, tokenizer, batches and sizes. Lower is better. A network that is told emotions is
 trained and validated with the true emotion of each reply, which other networks have to guess."""
-
-    def create_parser(self, *args: Any, **kwargs: Any) -> CommandParser:
-        return super().create_parser(*args, formatter_class=argparse.RawDescriptionHelpFormatter, **kwargs)
 
     def needs_database(self, options: dict[str, Any]) -> bool:
         return False  # it only reads files

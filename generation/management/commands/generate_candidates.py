@@ -1,6 +1,5 @@
 """manage.py generate_candidates: let a model answer the dialogs of a dataset that it has not answered yet."""
 
-import argparse
 import time
 from datetime import datetime
 from pathlib import Path
@@ -49,9 +48,6 @@ enough. Background processes do the work in chunks, from the queue `gpu` (manage
 this command shows their progress; if you stop it, they go on. With --here, this process does the work itself, without
 a broker. Either way, the same command resumes an interrupted run. Kinds: {", ".join(known_kinds())}.
 docs/generating.md lists their settings."""
-
-    def create_parser(self, *args: Any, **kwargs: Any) -> CommandParser:
-        return super().create_parser(*args, formatter_class=argparse.RawDescriptionHelpFormatter, **kwargs)
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--dataset", required=True, metavar="NAME")

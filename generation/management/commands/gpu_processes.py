@@ -1,6 +1,5 @@
 """manage.py gpu_processes: start the background processes that let models answer, one for each GPU."""
 
-import argparse
 import os
 import shutil
 import signal
@@ -27,9 +26,6 @@ class Command(PlatformCommand):
 
 Each takes one chunk at a time from the queue `gpu`, and its models stay loaded between chunks. A process that ends by
 itself is started again. After Ctrl-C or SIGTERM, each process finishes its chunk and ends."""
-
-    def create_parser(self, *args: Any, **kwargs: Any) -> CommandParser:
-        return super().create_parser(*args, formatter_class=argparse.RawDescriptionHelpFormatter, **kwargs)
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--devices", help="numbers of GPUs, separated by commas")

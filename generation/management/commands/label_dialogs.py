@@ -1,6 +1,5 @@
 """manage.py label_dialogs: label every turn with an emotion or intent, and select the most emotional dialogs."""
 
-import argparse
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +22,6 @@ class Command(PlatformCommand):
 The classifier is a Hugging Face model with these labels: train_generator emotion-classifier makes one. A dialog's
 emotionality is the mean over its turns of the probability of the 32 emotions together. The files that are written are
 for train_generator and import_dialogs; they also have each dialog's emotionality."""
-
-    def create_parser(self, *args: Any, **kwargs: Any) -> CommandParser:
-        return super().create_parser(*args, formatter_class=argparse.RawDescriptionHelpFormatter, **kwargs)
 
     def needs_database(self, options: dict[str, Any]) -> bool:
         return False  # the data may be a file; reading a dataset reports a missing database itself

@@ -1,14 +1,13 @@
 """manage.py score_candidates: score replies with automatic metrics, and show the papers' tables 3 and 4."""
 
-import argparse
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import Progress
 
 from evalplatform.commands import PlatformCommand
 from evalplatform.errors import EvalPlatformError
-from evalplatform.terminal import plain_console
+from evalplatform.terminal import progress_bar
 from generation.metrics.score_tables import describe_table, tables_of_dataset
 from generation.metrics.scoring import OnStep, generators_in, score_candidates
 from generation.models import Dataset
@@ -24,9 +23,6 @@ The metrics are: perplexity of the human reply (for models that can tell how lik
 sentence-embedding similarity, BLEU as two papers compute it, and how well emotions and intents were predicted. Scores
 are stored, and only missing ones are computed, so you can run the command again, also after it was stopped.
 docs/metrics.md explains each metric."""
-
-    def create_parser(self, *args: Any, **kwargs: Any) -> CommandParser:
-        return super().create_parser(*args, formatter_class=argparse.RawDescriptionHelpFormatter, **kwargs)
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--dataset", required=True, metavar="NAME", help="the dataset whose dialogs were answered")
@@ -46,7 +42,7 @@ docs/metrics.md explains each metric."""
                 names = ", ".join(Dataset.objects.values_list("name", flat=True)) or "none"
                 raise EvalPlatformError(f"There is no dataset named {options['dataset']!r}; datasets: {names}.")
             generators = generators_in(dataset, options["generator"])
-            with _progress_bar() as progress:
+            with progress_bar() as progress:
                 counts = score_candidates(
                     dataset, generators, options["device"], _show_on(progress), not options["without_similarity"]
                 )
@@ -60,12 +56,6 @@ docs/metrics.md explains each metric."""
         )
         for problem in counts.problems:
             self.stderr.write(problem)
-
-
-def _progress_bar() -> Progress:
-    console = plain_console()
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    return Progress(*columns, console=console, disable=not console.is_terminal)
 
 
 def _show_on(progress: Progress) -> OnStep:

@@ -1,6 +1,5 @@
 """manage.py train_generator: train one of our own networks on dialogs."""
 
-import argparse
 from contextlib import ExitStack
 from dataclasses import fields
 from pathlib import Path
@@ -63,9 +62,6 @@ Raw, pre-trained and fine-tuned networks are trained by the same command from di
 --out gets the checkpoint with the lowest validation loss. Beside it, a folder that ends in .training has history.json,
 curves.svg and the state from which the same command resumes a killed run and reaches exactly the same numbers.
 docs/training.md has recipes and their results."""
-
-    def create_parser(self, *args: Any, **kwargs: Any) -> CommandParser:
-        return super().create_parser(*args, formatter_class=argparse.RawDescriptionHelpFormatter, **kwargs)
 
     def needs_database(self, options: dict[str, Any]) -> bool:
         return False  # the data may be a file; reading a dataset reports a missing database itself

@@ -2,10 +2,11 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from evalplatform.terminal import progress_bar
 from evalplatform.wording import count_of
 from hits.batching import build_hits
 from hits.designing import get_study, style_warning, summarise_frozen
-from hits.management.study_command import StudyCommand, progress_bar
+from hits.management.study_command import StudyCommand
 
 
 class Command(StudyCommand):

@@ -4,6 +4,7 @@ from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
+from evalplatform.terminal import progress_bar
 from evalplatform.wording import count_of
 from hits.budgeting import refuse_unseen_cap, set_cap, spending, typed_cap_cents
 from hits.crowds import (
@@ -14,7 +15,7 @@ from hits.crowds import (
     link_address,
     links_of,
 )
-from hits.management.study_command import StudyCommand, progress_bar
+from hits.management.study_command import StudyCommand
 from hits.models import Event, Offering
 from hits.models.money import cents_typed, money
 from hits.publishing import (

@@ -4,10 +4,11 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 from rich.progress import Progress, TaskID
 
+from evalplatform.terminal import progress_bar
 from evalplatform.wording import count_of
 from hits.crowds import enter_market, open_crowd
 from hits.deciding import describe_followed, follow_rule
-from hits.management.study_command import StudyCommand, progress_bar
+from hits.management.study_command import StudyCommand
 from hits.models import Payment
 from hits.models.money import money
 from hits.publishing import carry_out_run

@@ -8,9 +8,10 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from evalplatform.terminal import progress_bar
 from evalplatform.wording import count_of
 from hits.designing import get_study
-from hits.management.study_command import StudyCommand, progress_bar
+from hits.management.study_command import StudyCommand
 from hits.models import offering_for
 from hits.models.design import StudyDesign
 from simulated_crowd.by_links import simulate_by_link
