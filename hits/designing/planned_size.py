@@ -20,4 +20,5 @@ def planned_setting(design: StudyDesign, dialogs: int) -> Setting:
         family=len(family or ()),
         outcome=analysis.outcome,
         proportions=shares,
+        is_by_sequence=analysis.has_rule,
     )
