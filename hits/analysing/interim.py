@@ -67,8 +67,10 @@ def _without_verdicts(found: CriterionResults) -> CriterionResults:
     return replace(
         found,
         comparisons=tuple(_without_tests(table, found.sequences) for table in found.comparisons),
-        dependences=tuple(replace(one, p_value=nothing, corrected_p_value=nothing) for one in found.dependences),
-        worker_effect=replace(found.worker_effect, p_value=nothing),
+        dependences=tuple(
+            replace(one, p_value=nothing, corrected_p_value=nothing, is_floor=False) for one in found.dependences
+        ),
+        worker_effect=replace(found.worker_effect, p_value=nothing, is_floor=False),
         rankings=tuple(_without_intervals(one) for one in found.rankings),
         variants=tuple(
             replace(
@@ -93,7 +95,9 @@ def _without_intervals(ranking: Ranking) -> Ranking:
 def _without_tests(table: Comparisons, sequences: Sequence[SequenceFinding]) -> Comparisons:
     intervals = {(one.first, one.second): _interval(one) for one in sequences if one.dataset == table.dataset}
     pairs = tuple(_without_test(pair, table.outcome, intervals) for pair in table.comparisons)
-    return replace(table, comparisons=pairs, letters=tuple(replace(one, letters="") for one in table.letters))
+    letters = tuple(replace(one, letters="") for one in table.letters)
+    # Warnings are about tests. What a sequence lacks, it says itself.
+    return replace(table, comparisons=pairs, letters=letters, warnings=())
 
 
 def _interval(finding: SequenceFinding) -> Interval | Undefined:

@@ -198,7 +198,7 @@ def number(kind: Kind, value: Estimate | Undefined | float, before: str = "", af
     return Cell(kind, value, before=before, after=after)
 
 
-def p_value(test: PairTest | Undefined | float) -> Cell:
+def p_value(test: PairTest | Undefined | float, is_floor: bool = False) -> Cell:
     if isinstance(test, PairTest):
         return Cell(Kind.P_VALUE, test.corrected_p_value, is_below=test.is_floor)
-    return number(Kind.P_VALUE, test)
+    return replace(number(Kind.P_VALUE, test), is_below=is_floor)

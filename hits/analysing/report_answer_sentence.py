@@ -195,10 +195,12 @@ def _so_far(names: Sequence[str], table: Comparisons, found: CriterionResults, p
     if others:
         pairs = count_of(len(others), "other planned pair")
         yield f"Of {pairs}, {decided or 'none'} {'is' if decided <= 1 else 'are'} decided."
-    if not sequences and progress.is_complete:
+    if found.is_variant:
+        yield "Whether models differ is not said under these rules: confidence sequences keep to all screening rules."
+    elif not sequences and progress.is_complete:
         yield "Confidence sequences decide here, and this view has none."
     elif not sequences:
-        yield "Whether models differ is said here when the study is complete."
+        yield "No comparison is planned here, so nothing is said about which model is better."
 
 
 # --- What it would take ----------------------------------------------------------------------------------------------

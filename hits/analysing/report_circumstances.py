@@ -28,9 +28,12 @@ def dependences(found: CriterionResults) -> Section:
         "shown, and to whom. Place and position are tested by their trend, time within workers. The p-values are "
         "corrected together by Holm's method."
     )
-    rows = [Row(Head((one.factor,)), (_effect_cell(one), p_value(one.corrected_p_value))) for one in found.dependences]
+    rows = [
+        Row(Head((one.factor,)), (_effect_cell(one), p_value(one.corrected_p_value, one.is_floor)))
+        for one in found.dependences
+    ]
     deviation = number(Kind.SCORE, found.worker_effect.deviation, before="deviation between workers ")
-    rows.append(Row(Head(("worker",)), (deviation, p_value(found.worker_effect.p_value))))
+    rows.append(Row(Head(("worker",)), (deviation, p_value(found.worker_effect.p_value, found.worker_effect.is_floor))))
     columns = (Column("effect", "effect on the score"), Column("p", "p"))
     levels = [
         _level_table(one.factor, one.levels) for one in found.dependences if not isinstance(one.levels, Undefined)

@@ -39,7 +39,8 @@ def interim_comparisons(found: CriterionResults, progress: Progress) -> Section:
         )
         for dataset in datasets
     )
-    notes: tuple[str, ...] = () if tables else ("No pair of models has a confidence sequence here.",)
+    why = "confidence sequences keep to all screening rules" if found.is_variant else "no comparison is planned"
+    notes: tuple[str, ...] = () if tables else (f"No pair of models has a confidence sequence here: {why}.",)
     primary = [pair for table in found.comparisons for pair in table.comparisons if pair.is_primary]
     notes = (*notes, *filter(None, [describe_planned_part(found)]), *describe_pairing(primary))
     is_trivial = len(found.generators) < 2

@@ -103,6 +103,7 @@ class CriterionResults:
     # and how many dialogs are left out of it.
     planned_table: tuple[ShareRow, ...] = ()
     further_dialogs: int = 0
+    is_variant: bool = False  # other screening rules than the current ones: there are no confidence sequences
 
     @property
     def tested_table(self) -> tuple[ShareRow, ...]:
@@ -146,6 +147,7 @@ class CriterionResults:
             sequences=(),
             slices=(),
             separations=(),
+            is_variant=True,
         )
 
 

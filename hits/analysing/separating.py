@@ -56,6 +56,7 @@ class Pricing:
     family: int
     hit_cents: int
     currency: str
+    is_by_sequence: bool = False
 
 
 def with_separations(results: Results, pricing: Pricing | None, plan: Plan = NO_PLAN) -> Results:
@@ -180,6 +181,7 @@ def _dialogs_needed(
         most_hits=pricing.most_hits,
         family=pricing.family,
         outcome=table.outcome,
+        is_by_sequence=pricing.is_by_sequence,
     )
     dialogs = approximate_dialogs_needed(setting, difference, most=MOST_DIALOGS)
     return Undefined(BEYOND_REACH) if dialogs is None else rounded(dialogs)

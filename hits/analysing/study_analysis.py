@@ -70,6 +70,7 @@ def pricing_of(study: Study) -> Pricing:
         setting.family,
         cost_of(design, a_hit).total_cents,
         design.pay.currency,
+        setting.is_by_sequence,
     )
 
 

@@ -17,7 +17,15 @@ from evalplatform.wording import count_of
 from hits.crowds import planned_crowd
 from hits.designing.design_problems import check_draft
 from hits.designing.planned_size import planned_setting
-from hits.designing.power_planning import STOPPING_GAIN, Plan, plan_for_difference, plan_for_size, plan_stopping
+from hits.designing.power_planning import (
+    STOPPING_GAIN,
+    STOPPING_STUDIES,
+    TOO_LARGE_TO_STOP,
+    Plan,
+    plan_for_difference,
+    plan_for_size,
+    plan_stopping,
+)
 from hits.designing.sizing import size_of_batches
 from hits.models import Study
 from hits.models.design import StudyDesign
@@ -95,26 +103,46 @@ def _plan_for_design(design: StudyDesign, wanted: str, chosen_count: int) -> Pla
 
 
 def _with_stopping(plan: Plan | None, design: StudyDesign) -> Plan | None:
-    """Add how the study would end by its own rule, if the design has one. All pairs are simulated."""
+    """Add how the study would end by its own rule, or without one by the rule that it could have: to drop who has lost,
+    and to stop when all is decided."""
     rule = design.analysis
-    if plan is None or not rule.has_rule:
+    if plan is None:
         return plan
     looks = max(1, -(-plan.hits // rule.wave_hits)) if rule.wave_hits else 10
-    ended = plan_stopping(plan.setting, rule.drop_losers, rule.equal_within, min(looks, 40))
+    places = {name: place for place, name in enumerate(design.generators)}
+    ended = plan_stopping(
+        plan.setting,
+        rule.drop_losers or not rule.has_rule,
+        rule.equal_within,
+        min(looks, 40),
+        pairs=[(places[first], places[second]) for first, second in design.primary_pairs],
+        reference=places.get(rule.reference) if rule.compare == "one against the others" else None,
+    )
     return replace(plan, stopping=ended)
 
 
 def _stopping_words(plan: Plan) -> str:
     if plan.stopping is None:
-        return ""
+        return TOO_LARGE_TO_STOP
     every = plan.setting.dialogs * plan.setting.raters * plan.setting.generators
     needed, ended = round(every * plan.stopping.ratings), plan.stopping
+    whose = (
+        "its rule" if plan.setting.is_by_sequence else "a rule that drops who has lost and stops when all is decided"
+    )
+    stopped, mistaken = (round(STOPPING_STUDIES * share) for share in (ended.decided, ended.false_eliminations))
     return (
         f"Without stopping, {every:,} ratings are asked for. If one model is better than all others by "
-        f"{100 * STOPPING_GAIN:g} points of good, the study needs {needed:,} of them on average with its rule "
-        f"({ended.ratings:.0%} of the ratings, {ended.assignments:.0%} of the assignments), and stops before its end "
-        f"in {ended.decided:.0%} of such studies; in {ended.false_eliminations:.0%} it drops the best model by mistake."
+        f"{100 * STOPPING_GAIN:g} points of good, the study needs about {needed:,} of them with {whose} "
+        f"({ended.ratings:.0%} of the ratings, {ended.assignments:.0%} of the assignments). Of {STOPPING_STUDIES} "
+        f"simulated studies, {stopped} stopped before their end, and {mistaken or 'none'} dropped the best model by "
+        "mistake."
     )
+
+
+def _what_decides(plan: Plan) -> str:
+    if plan.setting.is_by_sequence:
+        return "the confidence sequence that decides in the results, at the end of the study"
+    return "the test that decides in the results"
 
 
 def plan_as_json(found: Plan | None, currency: str) -> dict[str, Any]:
@@ -142,8 +170,8 @@ def plan_as_json(found: Plan | None, currency: str) -> dict[str, Any]:
         "assumptions": (
             f"Assumed: {good:.0%} good, {okay:.0%} okay, {bad:.0%} bad; {effects.dialog:.0%} of the spread from the "
             f"dialog, {effects.reply:.0%} from the reply, {effects.worker:.0%} from the worker, {effects.taste:.0%} "
-            f"from the worker's taste; {count_of(found.setting.worker_count, 'equally busy worker')}; the test that "
-            f"decides in the results, corrected for {count_of(pairs, 'pair')} of models. The command plan_study takes "
+            f"from the worker's taste; {count_of(found.setting.worker_count, 'equally busy worker')}; "
+            f"{_what_decides(found)}, corrected for {count_of(pairs, 'pair')} of models. The command plan_study takes "
             "other assumptions."
         ),
     }

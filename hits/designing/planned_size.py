@@ -23,4 +23,5 @@ def planned_setting(design: StudyDesign, dialogs: int, criterion: Criterion | No
         outcome=WIN_RATE if asked.is_comparison else analysis.outcome,
         proportions=protocol.planned_shares or USUAL_SHARES,
         score_range=max(asked.scale.scores) - min(asked.scale.scores),
+        is_by_sequence=analysis.has_rule,
     )

@@ -7,6 +7,7 @@ plan.
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from hits.crowds import Cost, Fees
@@ -27,6 +28,11 @@ FEWEST_SIMULATIONS_FOR_A_SIZE = 2_000
 STOPPING_GAIN = 0.15  # what one model is assumed to be better by, where the planner says how many ratings are needed
 STOPPING_STUDIES = 50
 MOST_ANSWERS_SIMULATED = 100_000  # of one study; a larger one is not simulated whole
+MOST_MODELS_SIMULATED = 8
+TOO_LARGE_TO_STOP = (
+    "How many ratings it needs with stopping can't be simulated: that is done up to "
+    f"{MOST_ANSWERS_SIMULATED:,} ratings and {MOST_MODELS_SIMULATED} models."
+)
 
 
 @dataclass(frozen=True)
@@ -38,7 +44,8 @@ class Plan:
     detectable: float | None  # None if it would not find even the largest possible difference
     hits: int
     cost: Cost
-    stopping: Stopped | None = None  # if the study may stop: how it would end, with one model better by `STOPPING_GAIN`
+    # How the study would end if it may stop, with one model better by `STOPPING_GAIN`; None if it is too large.
+    stopping: Stopped | None = None
 
 
 def plan_for_size(
@@ -92,14 +99,34 @@ def plan_for_difference(
     return plan_for_size(needed, reward_cents, bonus_cents, fees, power, simulations=simulations, seed=seed + 1)
 
 
-def plan_stopping(setting: Setting, drops: bool, equal_within: float = 0.0, looks: int = 10) -> Stopped | None:
+def plan_stopping(
+    setting: Setting,
+    drops: bool,
+    equal_within: float = 0.0,
+    looks: int = 10,
+    *,
+    pairs: Sequence[tuple[int, int]] = (),
+    reference: int | None = None,
+) -> Stopped | None:
     """Return how a study that may stop by itself would end if one model is better than all others; None if it is too
-    large to be simulated."""
-    gain = min(STOPPING_GAIN, setting.largest_difference)
-    if setting.dialogs * setting.raters * setting.generators > MOST_ANSWERS_SIMULATED or setting.generators > 8:
+    large to be simulated. `pairs` are the primary ones, by the models' places: the second model of the first pair is
+    the better one, so that the family has something to find."""
+    if setting.dialogs * setting.raters * setting.generators > MOST_ANSWERS_SIMULATED:
         return None
-    gains = [*[0.0] * (setting.generators - 1), gain]
-    return simulate_stopping(setting, gains, STOPPING_STUDIES, looks, drops=drops, equal_within=equal_within)
+    if setting.generators > MOST_MODELS_SIMULATED:
+        return None
+    gains = [0.0] * setting.generators
+    gains[pairs[0][1] if pairs else -1] = min(STOPPING_GAIN, setting.largest_difference)
+    return simulate_stopping(
+        setting,
+        gains,
+        STOPPING_STUDIES,
+        looks,
+        drops=drops,
+        equal_within=equal_within,
+        pairs=pairs,
+        reference=reference,
+    )
 
 
 def _check_pay(reward_cents: int, bonus_cents: int) -> None:

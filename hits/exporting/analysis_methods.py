@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from evalplatform.wording import count_of
 from hits.exporting.bundle_facts import Sources, join_names
-from hits.exporting.reached_power import PowerOfSize
+from hits.exporting.reached_power import PowerFacts, PowerOfSize
 from hits.protocols import Criterion, protocol_of
 from hits.stats import LARGER_OF_BOTH, PERMUTATION, TWO_WAY_T, Comparison, PairTest, TrueValues, Undefined
 
@@ -278,13 +278,17 @@ def describe_power(sources: Sources) -> Iterator[str]:
         yield f"No power analysis was made: {power.problem}."
         return
     yield (
-        f"No target power was recorded with the design. By simulation with {simulated_test(sources)} (ordinal probit "
-        f"model with crossed effects, {power.simulations:,} simulated studies; {100 * power.taste:g}% of the latent "
-        f"variance for workers' tastes, {count_of(power.pairs, 'primary comparison')}), the study as designed "
+        f"No target power was recorded with the design. By simulation with {what_decides(power)} (ordinal probit model "
+        f"with crossed effects, {power.simulations:,} simulated studies; {100 * power.taste:g}% of the latent variance "
+        f"for workers' tastes, {count_of(power.pairs, 'primary comparison')}), the study as designed "
         f"({_size(power.planned)}) {_finds(power.planned, power.power)}."
     )
     if power.reached is not None:
         yield f"As carried out ({_size(power.reached)}), it {_finds(power.reached, power.power)}."
+
+
+def what_decides(power: PowerFacts) -> str:
+    return "the confidence sequence that decides, at the end" if power.is_by_sequence else "the test that decides"
 
 
 def _size(of: PowerOfSize) -> str:
@@ -292,13 +296,6 @@ def _size(of: PowerOfSize) -> str:
         f"{count_of(of.dialogs, 'dialog')}, {count_of(of.ratings_per_dialog, 'rating')} per reply, about "
         f"{count_of(of.effective_workers, 'equally busy worker')}"
     )
-
-
-def simulated_test(sources: Sources) -> str:
-    """Name the test that the planner simulates. A study with a rule is decided by sequences, which are wider."""
-    if sources.design.analysis.has_rule:
-        return "the fixed-sample permutation test, which finds more than the confidence sequences that decide here"
-    return "the test that decides"
 
 
 def _finds(of: PowerOfSize, power: float) -> str:

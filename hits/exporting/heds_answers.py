@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from evalplatform.wording import count_of
 from hits.analysing import CriterionResults
-from hits.exporting.analysis_methods import describe_analysis, describe_power, simulated_test
+from hits.exporting.analysis_methods import describe_analysis, describe_power, what_decides
 from hits.exporting.bundle_facts import Sources, join_names
 from hits.exporting.citations import cite_in_markdown
 from hits.exporting.heds_questions import LANGUAGES, OTHER_LANGUAGE
@@ -86,8 +86,8 @@ def _sample(sources: Sources) -> Answers:
     yield (
         "3.1.3.1",
         Answer(
-            f"Simulation with {simulated_test(sources)} (ordinal probit model with crossed effects of dialogs, replies "
-            f"and evaluators; {power.simulations:,} simulated studies)."
+            f"Simulation with {what_decides(power)} (ordinal probit model with crossed effects of dialogs, replies and "
+            f"evaluators; {power.simulations:,} simulated studies)."
         ),
     )
     yield "3.1.3.2", Answer(" ".join(describe_power(sources)))

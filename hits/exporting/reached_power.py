@@ -42,6 +42,7 @@ class PowerFacts(BaseModel):
     simulations: int = SIMULATIONS
     taste: float = 0.0  # the share of the latent variance that is assumed for workers' tastes
     pairs: int = 0
+    is_by_sequence: bool = False  # the confidence sequence at the end was simulated, and no test
     problem: str = ""
     planned: PowerOfSize | None = None
     reached: PowerOfSize | None = None
@@ -58,6 +59,7 @@ def power_facts(design: StudyDesign, dialogs: int, results: Results) -> PowerFac
     return PowerFacts(
         taste=setting.effects.taste,
         pairs=setting.pairs,
+        is_by_sequence=setting.is_by_sequence,
         planned=_power_of(setting),
         reached=None if isinstance(reached, Undefined) else _power_of(reached),
         reached_problem=reached.reason if isinstance(reached, Undefined) else "",

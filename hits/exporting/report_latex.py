@@ -175,8 +175,11 @@ def _pair_name(of: Table, row: Row) -> str:
 
 
 def _ranking(report: CriterionReport) -> str:
-    caption = r"Ranking of the models by Bradley--Terry strength with ties (0 is the average), with 95\,\% intervals."
-    groups = [(_title(one), list(_ranks(one))) for one in report.section("ranking").tables]
+    tables = report.section("ranking").tables
+    cells = [row.cells[0] for one in tables for row in one.rows]
+    intervals = r", with 95\,\% intervals" if any(isinstance(cell.interval, Interval) for cell in cells) else ""
+    caption = f"Ranking of the models by Bradley--Terry strength with ties (0 is the average){intervals}."
+    groups = [(_title(one), list(_ranks(one))) for one in tables]
     return table(caption, f"{report.prefix}ranking", "rlc", ["", "Model", "Strength"], groups)
 
 

@@ -115,13 +115,7 @@ class CodedRatings:
         rows = self.by_generators
         shape = (len(rows.datasets), len(rows.generators))
         cells = rows.dataset.astype(np.int64) * shape[1] + rows.generator
-        has_ratings = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape) > 0
-        is_rated: Mask = has_ratings.sum(axis=0) > 0
-        is_in_all: Mask = has_ratings.sum(axis=0) == np.count_nonzero(has_ratings.any(axis=1))
-        # One such generator alone has nothing to be compared with.
-        is_anything = np.count_nonzero(is_in_all) >= 2 or np.array_equal(is_in_all, is_rated)
-        told = zip(is_in_all.tolist(), is_rated.tolist(), strict=True)
-        return tuple("" if (in_all and is_anything) or not rated else DIFFERENT_DATASETS for in_all, rated in told)
+        return pooling_problems_of(np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape) > 0)
 
     @property
     def pooling_problem(self) -> str:
@@ -260,6 +254,16 @@ def _is_first_of_card(frame: pd.DataFrame, answer: Codes, generator: Codes) -> M
     card = frame["card"].to_numpy().astype(np.int64)
     keys = np.where(generator == HUMAN, -1 - np.arange(len(frame)), answer * (card.max(initial=0) + 1) + card)
     return ~pd.Series(keys).duplicated().to_numpy()
+
+
+def pooling_problems_of(has_ratings: Mask) -> tuple[str, ...]:
+    """Say of each generator why all datasets together mean nothing, from (dataset, generator); empty if they do."""
+    is_rated: Mask = has_ratings.sum(axis=0) > 0
+    is_in_all: Mask = has_ratings.sum(axis=0) == np.count_nonzero(has_ratings.any(axis=1))
+    # One such generator alone has nothing to be compared with.
+    is_anything = np.count_nonzero(is_in_all) >= 2 or np.array_equal(is_in_all, is_rated)
+    told = zip(is_in_all.tolist(), is_rated.tolist(), strict=True)
+    return tuple("" if (in_all and is_anything) or not rated else DIFFERENT_DATASETS for in_all, rated in told)
 
 
 def _count(codes: Codes) -> int:

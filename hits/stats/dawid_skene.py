@@ -12,7 +12,7 @@ A worker with few ratings would get a table of zeros and ones. So each begins wi
 value that were right, and 1 for each wrong value. The likelihood contains it.
 
 Three workers always say the same of twelve replies, four of each of three values: every reply's posterior is nearly 1
-for what they say, and each worker is reliable with (4 + 2) / (4 + 4) = 3/4.
+for what they say, and each worker is reliable with .745, about (4 + 2) / (4 + 4).
 """
 
 from dataclasses import dataclass

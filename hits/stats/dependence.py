@@ -15,7 +15,7 @@ Four ratings of one generator, at places 0 and 1 with scores 3, 3 and 2, 2: the 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +32,7 @@ Floats = npt.NDArray[np.float64]
 
 TRENDS = ("place", "position")
 TURNS = 399
+FLOOR = 1 / (1 + TURNS)  # the smallest p-value that can come out
 MOST_ROUNDS = 100
 MOST_LEVELS = 12  # with more levels, a level counts as a number, with a slope
 
@@ -196,7 +197,7 @@ def _within_workers(column: Floats, scores: Floats, clusters: Clusters, adjustin
     if isinstance(found.slope, Undefined):
         return found
     p_value = _turning_test(column, scores, clusters, seed)
-    return Dependence("time", found.levels, found.slope, found.unit, p_value, p_value)
+    return Dependence("time", found.levels, found.slope, found.unit, p_value, p_value, p_value == FLOOR)
 
 
 def _less_both(column: Floats, one: _Adjusting, other: _Adjusting) -> Floats:
@@ -248,7 +249,4 @@ def _corrected(found: Sequence[Dependence]) -> list[Dependence]:
             strict=True,
         )
     )
-    return [
-        Dependence(one.factor, one.levels, one.slope, one.unit, one.p_value, corrected.get(one.factor, one.p_value))
-        for one in found
-    ]
+    return [replace(one, corrected_p_value=corrected.get(one.factor, one.p_value)) for one in found]

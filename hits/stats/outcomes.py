@@ -223,15 +223,18 @@ class Dependence:
     unit: str
     p_value: float | Undefined
     corrected_p_value: float | Undefined
+    is_floor: bool = False  # no turn was as extreme, so that the p-value is smaller than can be said
 
 
 @dataclass(frozen=True)
 class WorkerEffect:
-    """How much workers differ. `share` is their share of the scores' variance, given the dataset and generator."""
+    """How much workers differ. `share` is their share of the scores' variance, given the dataset and generator.
+    `is_floor` says that no turn was as extreme, so that the p-value is smaller than can be said."""
 
     deviation: Estimate | Undefined
     share: float | Undefined
     p_value: float | Undefined
+    is_floor: bool = False
 
 
 @dataclass(frozen=True)

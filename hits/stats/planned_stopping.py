@@ -54,22 +54,29 @@ def simulate_stopping(
     drops: bool = True,
     equal_within: float = 0.0,
     seed: int = 1,
+    pairs: Sequence[tuple[int, int]] = (),
+    reference: int | None = None,
 ) -> Stopped:
-    """Simulate studies of models whose shares of good are the weakest one's plus `gains`."""
+    """Simulate studies of models whose shares of good are the weakest one's plus `gains`. `pairs` is the primary
+    family, by the models' places, and none means all; a `reference` is never dropped."""
     rng = np.random.Generator(np.random.PCG64(seed))
+    family = tuple(pairs) or tuple(combinations(range(len(gains)), 2))
+    rule = _Rule(family, "" if reference is None else str(reference), drops, equal_within)
     tau2 = TAU_FACTOR * planned_variance(setting)
-    ended = np.array([_one(setting, gains, looks, drops, equal_within, tau2, rng) for _ in range(studies)])
+    ended = np.array([_one(setting, gains, looks, rule, tau2, rng) for _ in range(studies)])
     return Stopped(*(float(one) for one in ended.mean(axis=0)))
 
 
+@dataclass(frozen=True)
+class _Rule:
+    family: tuple[tuple[int, int], ...]
+    reference: str
+    drops: bool
+    equal_within: float
+
+
 def _one(
-    setting: Setting,
-    gains: Sequence[float],
-    looks: int,
-    drops: bool,
-    equal_within: float,
-    tau2: float,
-    rng: np.random.Generator,
+    setting: Setting, gains: Sequence[float], looks: int, rule: _Rule, tau2: float, rng: np.random.Generator
 ) -> tuple[float, float, bool, bool, bool]:
     names = [str(number) for number in range(len(gains))]
     scores, workers = _draw(setting, gains, rng)
@@ -87,16 +94,15 @@ def _one(
                 scores,
                 dialogs,
                 workers,
-                pair,
-                min(until, *(shown_until[name] for name in pair)),
+                (names[first], names[second]),
+                min(until, shown_until[names[first]], shown_until[names[second]]),
                 tau2,
-                equal_within,
-                len(gains),
+                rule,
             )
-            for pair in combinations(names, 2)
+            for first, second in rule.family
         ]
         findings = carry_on(findings, now)
-        ruling = rule_on(findings, living, drops)
+        ruling = rule_on(findings, living, rule.drops, rule.reference)
         living = list(ruling.living)
         for loser, _ in ruling.dropped:
             eliminated.append(loser)
@@ -111,7 +117,7 @@ def _one(
         asked / setting.dialogs,
         is_over,
         any(gains[int(name)] == best for name in eliminated),
-        any(_is_false(one, gains, equal_within) for one in findings),
+        any(_is_false(one, gains, rule.equal_within) for one in findings),
     )
 
 
@@ -147,8 +153,7 @@ def _look(
     pair: tuple[str, str],
     until: int,
     tau2: float,
-    equal_within: float,
-    models: int,
+    rule: _Rule,
 ) -> SequenceFinding:
     """Return the pair's sequence after so many dialogs, from the two-way variance (hits.stats.clusters)."""
     answers = until * setting.raters
@@ -162,8 +167,8 @@ def _look(
         pair,
         Estimate(mean, Interval(mean - half, mean + half)),
         tau2,
-        setting.alpha / math.comb(models, 2),
-        equal_within=equal_within,
+        setting.alpha / len(rule.family),
+        equal_within=rule.equal_within,
         problem=problem or ("" if variance > 0 else "no spread"),
     )
 

@@ -13,6 +13,7 @@ import scipy  # which loads scipy.special when it is first used: that takes a se
 
 from hits.stats.estimates import ALPHA
 from hits.stats.planned_tests import MEAN_SCORE, SHARE_OF_BEST, WIN_RATE
+from hits.stats.sequence import too_early
 
 # Differences are searched for on a grid of tenths of a percentage point.
 GRID = 1000
@@ -73,6 +74,7 @@ class Setting:
     follows from `most_hits`, the HITs that a worker may do: an effective worker does a quarter of them.
     `family` is the number of primary pairs; 0 means all pairs of generators. `score_range` is the distance from the
     worst to the best score of the scale, on which okay lies halfway: 2 for three named values, 6 for seven points.
+    `is_by_sequence` says that the study may stop by itself, so that its confidence sequences decide and not a test.
     """
 
     dialogs: int
@@ -87,6 +89,7 @@ class Setting:
     family: int = 0
     outcome: str = SHARE_OF_BEST
     score_range: float = 2.0
+    is_by_sequence: bool = False
 
     def __post_init__(self) -> None:
         for name, (least, most) in LIMITS.items():
@@ -134,7 +137,10 @@ class Setting:
 
     @property
     def can_find(self) -> bool:
-        """Whether the permutation test can give a small enough p-value at all: with n dialogs, none below 2 / 2^n."""
+        """Whether the permutation test can give a small enough p-value at all: with n dialogs, none below 2 / 2^n. A
+        confidence sequence takes some dialogs and workers to begin."""
+        if self.is_by_sequence:
+            return not too_early(self.dialogs, self.worker_count)
         return 2.0 ** (1 - self.dialogs) <= self.alpha_per_pair
 
 

@@ -2,7 +2,8 @@
 
 Each slice has the same share of the best value, mean score and intervals as the main table (hits.stats.proportions),
 from the ratings of that slice alone. Slices are looked at after the fact and are many, so there are no tests and no
-letters: a reader sees how many ratings, dialogs and workers each number rests on.
+letters: a reader sees how many ratings, dialogs and workers each number rests on. A model that was rated on other
+datasets than the others in a slice has no share there, as in all datasets together.
 
 Two ratings of dialogs labelled "angry", good and bad: the slice "angry" has a share of good of 1/2 and n = 2.
 """
@@ -11,7 +12,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from hits.stats.coded_ratings import HUMAN, CodedRatings, Codes
+from hits.stats.coded_ratings import HUMAN, CodedRatings, Codes, pooling_problems_of
 from hits.stats.estimates import Estimate, Undefined
 from hits.stats.outcomes import Slice, Slices
 from hits.stats.proportions import row_of
@@ -39,16 +40,27 @@ def slice_rows(ratings: CodedRatings, columns: Mapping[str, Levels]) -> list[Sli
 
 def _slices(rows: CodedRatings, level: Codes, names: tuple[str, ...], shown: Codes) -> list[Slice]:
     count = len(rows.generators)
-    parts = rows.by_group(level.astype(np.int64) * count + rows.generator, len(names) * count)
+    cells = level.astype(np.int64) * count + rows.generator
+    parts = rows.by_group(cells, len(names) * count)
+    problems = _problems(rows, cells, len(names))
     return [
-        _slice(names[place], rows.generators[code], part)
+        _slice(names[place], rows.generators[code], part, problems[place][code])
         for place in shown
         for code in range(count)
         if len(part := parts[place * count + code])
     ]
 
 
-def _slice(level: str, generator: str, part: CodedRatings) -> Slice:
-    row = row_of(part, None, generator)
+def _problems(rows: CodedRatings, cells: Codes, levels: int) -> list[tuple[str, ...]]:
+    """Return, for each level, which generators were rated there on other datasets than the others."""
+    count, datasets = len(rows.generators), len(rows.datasets)
+    if rows.opponent is not None:
+        return [("",) * count] * levels
+    counts = np.bincount(cells * datasets + rows.dataset, minlength=levels * count * datasets)
+    return [pooling_problems_of(one.T > 0) for one in counts.reshape(levels, count, datasets)]
+
+
+def _slice(level: str, generator: str, part: CodedRatings, problem: str) -> Slice:
+    row = row_of(part, None, generator, problem)
     share = row.shares if isinstance(row.shares, Undefined) else Estimate(row.shares[0].share, row.shares[0].interval)
     return Slice(level, generator, row.ratings, row.dialogs, row.workers, share, row.mean_score)

@@ -37,6 +37,7 @@ from hits.stats.too_few import effective_number
 Floats = npt.NDArray[np.float64]
 
 TURNS = 199
+FLOOR = 1 / (1 + TURNS)  # the smallest p-value that can come out
 
 
 def worker_effect(ratings: CodedRatings, seed: int = 1) -> WorkerEffect:
@@ -48,12 +49,12 @@ def worker_effect(ratings: CodedRatings, seed: int = 1) -> WorkerEffect:
     counts = np.maximum(np.bincount(cell), 1)
     rest = rows.score - (np.bincount(cell, weights=rows.score) / counts)[cell]
     table = _Table.of(rows, rest)
-    variance = table.variance
+    variance, p_value = table.variance, table.p_value(seed)
     if isinstance(variance, Undefined):
-        return WorkerEffect(variance, variance, table.p_value(seed))
+        return WorkerEffect(variance, variance, p_value, p_value == FLOOR)
     total = float(rest @ rest) / len(rest)
     share: float | Undefined = max(0.0, variance.value) / total if total else Undefined("all ratings are the same")
-    return WorkerEffect(_root(variance), share, table.p_value(seed))
+    return WorkerEffect(_root(variance), share, p_value, p_value == FLOOR)
 
 
 def _problem(rows: CodedRatings) -> Undefined | None:

@@ -226,3 +226,21 @@ def test_a_studys_results_are_those_of_what_its_screening_keeps(demo_study: Stud
     out = StringIO()
     call_command("show_results", demo_study.name, stdout=out)
     assert "With and without rules of screening" in out.getvalue()
+
+
+def test_slices_do_not_compare_models_that_were_rated_on_different_datasets() -> None:
+    easy = drawn_frame(seed=1, dialogs=60, A=(0.6, 0.2, 0.2), B=(0.6, 0.2, 0.2))
+    hard = drawn_frame(seed=2, dialogs=60, A=(0.2, 0.2, 0.6), B=(0.2, 0.2, 0.6))
+    hard[["dialog", "submission"]] += 1_000_000
+    parts = [easy[easy["generator"] != "B"].assign(dataset="easy"), hard.assign(dataset="hard")]
+    frame = pd.concat(parts, ignore_index=True)
+    frame["dataset"] = pd.Categorical(frame["dataset"])
+    frame["value"] = pd.Categorical(frame["value"].astype(str), categories=["good", "okay", "bad"])
+    # With three turns, both models were rated on the hard dialogs only.
+    frame["turns"] = np.where((frame["dataset"] == "hard") & (frame["dialog"] % 2 == 0), 3, 1)
+
+    slices = {one.by: one.rows for one in analyse(frame).main.slices}
+
+    shares = {(row.level, row.generator): isinstance(row.share, Undefined) for row in slices["turns"]}
+    assert shares == {("1", "A"): True, ("1", "B"): True, ("3", "A"): False, ("3", "B"): False}
+    assert not any(isinstance(row.share, Undefined) for row in slices["dataset"])

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.test import Client
 
-from hits.designing import check_draft, create_study, parse_design, summarise
+from hits.designing import check_draft, create_study, parse_design, plan_as_json, plan_study_size, summarise
 from hits.errors import InvalidStudy
 from hits.models import Study
 from tests.conftest import DEMO
@@ -163,3 +163,18 @@ def test_a_study_is_warned_of_too_few_planned_dialogs_however_many_it_has() -> N
 
     assert any("verdicts are given when 4 dialogs are rated" in one for one in summary.analysis)
     assert any(one.startswith("No difference can be found with 4 dialogs") for one in summary.warnings)
+
+
+@pytest.mark.usefixtures("example_corpus")
+def test_the_planner_says_what_stopping_would_save_whether_the_design_stops_or_not() -> None:
+    usual = create_study(with_analysis(), None)
+    stops = create_study({**with_analysis(stop_when_decided=True), "name": "stops"}, None)
+
+    first, second = (plan_as_json(plan_study_size(study, ""), "USD") for study in (usual, stops))
+
+    assert "with a rule that drops who has lost and stops when all is decided" in first["stopping"]
+    assert "with its rule" in second["stopping"]
+    assert "Of 50 simulated studies" in second["stopping"]
+    assert "the test that decides in the results" in first["assumptions"]
+    assert "the confidence sequence that decides in the results, at the end of the study" in second["assumptions"]
+    assert second["detectable"] is None or float(second["detectable"]) > float(first["detectable"])

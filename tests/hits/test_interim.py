@@ -14,6 +14,7 @@ from hits.analysing import (
     Results,
     analyse_study,
     compute_results,
+    make_pictures,
     measure_progress,
     plan_of,
     report_as_text,
@@ -26,6 +27,7 @@ from hits.analysing.analysis import analyse
 from hits.analysing.planned_part import planned_until
 from hits.analysing.study_progress import count_looks
 from hits.exporting import export_bundle
+from hits.exporting.report_latex import latex_tables
 from hits.models import Event, Offering, Publication, Study, Submission, offering_for
 from hits.stats import PairTest, Plan, Undefined
 from tests.hits.rated import rate
@@ -88,6 +90,44 @@ def test_interim_variants_say_nothing_about_verdicts() -> None:
     text = "\n".join(report_as_text(report))
     assert "told apart" not in text
     assert "verdicts" not in text
+
+
+def test_a_variant_of_a_study_that_stopped_by_its_rule_does_not_wait_for_its_end() -> None:
+    frame = drawn_frame(seed=1, A=(0.1, 0.2, 0.7), B=(0.7, 0.2, 0.1))
+    frame["excluded_by_hasty"] = frame["submission"] == frame["submission"].iloc[0]
+    plan = Plan(tau2=0.1)
+    stopped = Progress(480, 2400, True, 0, "stopped by its rule", is_by_sequence=True)
+
+    report = report_of(with_progress(analyse(frame, plan=plan), stopped, plan), "no rule").criteria[0]
+
+    told = report.answers[0].text
+    assert "when the study is complete" not in told
+    assert "Whether models differ is not said under these rules" in told
+    assert any("keep to all screening rules" in note for note in report.section("comparisons").notes)
+
+
+def test_the_interim_ranking_names_neither_intervals_nor_letters() -> None:
+    plan = Plan(tau2=0.1)
+    frame = drawn_frame(seed=1, workers=6, A=(0.1, 0.2, 0.7), B=(0.7, 0.2, 0.1))
+    complete = with_progress(analyse(frame, plan=plan), Progress(), plan)
+    interim = with_progress(analyse(frame, plan=plan), INTERIM, plan)
+
+    (with_letters, with_caption), (figure, caption) = (
+        (
+            next(one for one in make_pictures(results) if one.name == "ranking"),
+            latex_tables(report_of(results))["ranking.tex"],
+        )
+        for results in (complete, interim)
+    )
+
+    assert "share a letter" in with_letters.description
+    assert "with 95 % intervals" in with_letters.description
+    assert "intervals" in with_caption
+    for text in (figure.svg, figure.description, caption):
+        assert "letter" not in text
+        assert "intervals" not in text
+    assert "larger p-value" in complete.main.comparisons[0].warnings[0]
+    assert interim.main.comparisons[0].warnings == ()
 
 
 def test_interim_results_survive_being_stored() -> None:

@@ -1,5 +1,6 @@
 """What a study can detect: against the t test's own formula, and against itself asked the other way round."""
 
+from dataclasses import replace
 from io import StringIO
 from itertools import pairwise
 
@@ -11,8 +12,9 @@ from scipy.stats import nct, norm, t, ttest_1samp
 from hits.crowds import CROWDS
 from hits.designing import plan_for_difference, plan_for_size
 from hits.designing.power_planning import FEWEST_SIMULATIONS_FOR_A_SIZE
-from hits.stats import Effects, Setting, detectable_difference, dialogs_needed, power_curve
+from hits.stats import Effects, Setting, detectable_difference, dialogs_needed, power_curve, simulate_stopping
 from hits.stats.power import Power, simulate_scores
+from hits.stats.sequence import TAU_FACTOR, half_width
 
 NO_EFFECTS = Effects(dialog=0, reply=0, worker=0)
 FEES = CROWDS["mturk"].fees
@@ -378,3 +380,45 @@ def _plan_study(*arguments: str) -> str:
     output = StringIO()
     call_command("plan_study", *arguments, stdout=output)
     return output.getvalue()
+
+
+def test_a_study_that_may_stop_is_planned_with_the_sequence_that_decides() -> None:
+    """At its end, half a sequence of one pair is sqrt((1 + 1/8.212) (2 ln 20 + ln 9.212)) = 3.0351 deviations."""
+    setting = Setting(dialogs=1000, raters=4, effects=NO_EFFECTS, workers=400)  # so many that df do not matter
+    by_sequence = replace(setting, is_by_sequence=True)
+    assert half_width(1.0, TAU_FACTOR) == pytest.approx(3.0351, abs=1e-4)
+
+    test, sequence = (detectable_difference(one) for one in (setting, by_sequence))
+
+    assert test is not None
+    assert sequence is not None
+    # Quantiles of the error and of the power: 1.96 + .84 against 3.03 + .84.
+    assert sequence / test == pytest.approx((3.0351 + 0.8416) / (1.96 + 0.8416), abs=0.06)
+    assert power_of(by_sequence, 0).power < 0.02
+
+
+def test_the_sequence_at_the_end_finds_what_whole_simulated_studies_decide() -> None:
+    setting = Setting(dialogs=200, raters=4, is_by_sequence=True)
+
+    planned = power_of(setting, 0.15, simulations=1000).power
+    decided = simulate_stopping(setting, (0.0, 0.15), studies=150, looks=1).decided
+
+    assert decided == pytest.approx(planned, abs=4 * (planned * (1 - planned) / 150) ** 0.5)
+
+
+def test_without_enough_dialogs_or_workers_no_sequence_finds_anything() -> None:
+    assert power_of(Setting(dialogs=19, raters=12, is_by_sequence=True), 0.6).power == 0
+    assert power_of(Setting(dialogs=100, raters=3, workers=9, is_by_sequence=True), 0.6).power == 0
+
+
+def test_stopping_is_simulated_with_the_primary_pairs_and_their_share_of_alpha() -> None:
+    """Three models against one, of which one is better: its pair decides nothing about the other two."""
+    setting = Setting(dialogs=200, raters=4, generators=4, is_by_sequence=True)
+    gains = (0.0, 0.25, 0.0, 0.0)
+
+    one_pair = simulate_stopping(setting, gains, studies=20, drops=False, pairs=((0, 1),))
+    all_pairs = simulate_stopping(setting, gains, studies=20, drops=False)
+
+    assert one_pair.decided == 1
+    assert all_pairs.decided == 0  # equal models are never decided without a margin
+    assert one_pair.assignments < 0.7

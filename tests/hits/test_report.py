@@ -1,13 +1,15 @@
 """A report is made once from results; terminal, page, LaTeX and alternative texts only write it down."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from hits.analysing import Cell, Kind, Report, Section, analyse, report_as_text, report_of
 from hits.analysing.figures.alternative_texts import alternative_text
+from hits.analysing.report_circumstances import true_values
 from hits.exporting.report_latex import latex_tables
-from hits.stats import Interval
+from hits.stats import Effects, Interval, PairTest, Undefined
 from hits.views.result_sections import page_sections
 from tests.hits.stats.small_frames import drawn_frame, rated_frame
 
@@ -77,3 +79,41 @@ def test_with_one_model_pages_leave_out_what_compares() -> None:
 
     assert "shares" in keys
     assert not {"comparisons", "ranking"} & set(keys)
+
+
+def test_a_p_value_that_no_draw_reaches_is_below_its_number_wherever_it_stands() -> None:
+    frame = drawn_frame(seed=1, dialogs=200, effects=Effects(worker=0.6, dialog=0.05, reply=0.05))
+    results = analyse(frame)
+    effect = results.main.worker_effect
+    assert (effect.p_value, effect.is_floor) == (0.005, True)
+
+    report = report_of(results)
+
+    [table, *_] = report.criteria[0].section("dependences").tables
+    assert table.rows[-1].cells[1].is_below
+    assert "p < 0.0050" in "\n".join(report_as_text(report))
+
+
+def test_the_terminal_never_prints_a_p_value_of_0() -> None:
+    """Different raters: the t test has no floor."""
+    frame = drawn_frame(seed=1, dialogs=200, workers=60, A=(0.8, 0.1, 0.1), B=(0.1, 0.1, 0.8))
+    results = analyse(frame[frame["worker"].cat.codes % 2 == frame["generator"].cat.codes])
+    test = results.main.comparisons[0].comparisons[0].test
+    assert isinstance(test, PairTest)
+    assert 0 < test.corrected_p_value < 1e-5
+
+    text = "\n".join(report_as_text(report_of(results)))
+
+    assert "< 0.0001   different" in text
+    assert "0.0000" not in text
+
+
+def test_dawid_and_skenes_model_says_when_it_has_not_settled() -> None:
+    main = analyse(drawn_frame(seed=1)).main
+    assert not isinstance(main.true_values, Undefined)
+    unsettled = replace(main, true_values=replace(main.true_values, is_converged=False, steps=200))
+
+    notes = [true_values(one).notes[0] for one in (main, unsettled)]
+
+    assert "had not settled" not in notes[0]
+    assert notes[1].startswith("Dawid and Skene's model had not settled after 200 steps")

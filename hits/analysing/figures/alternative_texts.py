@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from hits.analysing.report import Cell, Kind, Section
-from hits.stats import Undefined
+from hits.stats import Interval, Undefined
 
 MEASURES = {
     "alpha_ordinal": "Krippendorff's alpha, ordinal",
@@ -48,7 +48,12 @@ def _comparisons(section: Section) -> Iterator[str]:
 
 
 def _ranking(section: Section) -> Iterator[str]:
-    yield "Bradley-Terry strengths with 95 % intervals, best first; models that share a letter can't be told apart."
+    rows_of_all = [row for table in section.tables for row in table.rows]
+    has_intervals = any(isinstance(row.cells[0].interval, Interval) for row in rows_of_all)
+    intervals = " with 95 % intervals" if has_intervals else ""
+    has_letters = any(row.head.letters for row in rows_of_all)
+    apart = "models that share a letter can't be told apart" if has_letters else "which models differ is not said here"
+    yield f"Bradley-Terry strengths{intervals}, best first; {apart}."
     for table in section.tables:
         rows = [f"{row.head.names[0]} {_format_cell(row.cells[0])} {row.head.letters}" for row in table.rows]
         yield f"{table.title}: {f'undefined ({table.undefined})' if table.undefined else '; '.join(rows)}."

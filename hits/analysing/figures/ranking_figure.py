@@ -20,8 +20,14 @@ def draw_ranking(results: CriterionResults, width: float) -> "Figure":
     for place, (ranking, ax) in enumerate(zip(results.rankings, axes, strict=True)):
         _draw_panel(ax, ranking, results.letters(ranking.dataset), width)
         ax.tick_params(labelbottom=place == len(axes) - 1)
-    axes[-1].set_xlabel(wrapped("strength; models that share a letter can't be told apart", 0.6 * width), fontsize=7)
+    axes[-1].set_xlabel(wrapped(_axis_words(results), 0.6 * width), fontsize=7)
     return figure
+
+
+def _axis_words(results: CriterionResults) -> str:
+    if any(letters for one in results.rankings for letters in results.letters(one.dataset).values()):
+        return "strength; models that share a letter can't be told apart"
+    return "strength; the order alone does not say which models differ"
 
 
 def _draw_panel(ax: "Axes", ranking: Ranking, letters: Mapping[str, str], width: float) -> None:

@@ -4,7 +4,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from evalplatform.wording import count_of
 from hits.crowds import CROWDS, Cost
-from hits.designing import Plan, plan_for_difference, plan_for_size, plan_stopping
+from hits.designing import TOO_LARGE_TO_STOP, Plan, plan_for_difference, plan_for_size, plan_stopping
 from hits.management.study_command import StudyCommand
 from hits.models import USUAL_CROWD
 from hits.models.money import SIGNS, USUAL_CURRENCY, cents_from_amount, money
@@ -143,7 +143,7 @@ def _stopping(plan: Plan, options: dict[str, Any]) -> list[str]:
         return []
     found = plan_stopping(plan.setting, drops=True)
     if found is None:
-        return ["Too many ratings to simulate when it would stop."]
+        return [TOO_LARGE_TO_STOP]
     every = plan.setting.dialogs * plan.setting.raters * plan.setting.generators
     return [
         f"Without stopping, {every:,} ratings. If one generator is better than all others by 15 points of good, a "
