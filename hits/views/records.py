@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from evalplatform.spreadsheet_cells import cell_of
 from hits.access import note_event, pseudonym
+from hits.analysing import origin_of_work
 from hits.models import Offering
 from hits.models.money import money
 from hits.monitoring import LEDGER_COLUMNS, PAYMENT_STATES, ledger_rows, payment_state, payments_of, sum_ledger
@@ -91,6 +92,7 @@ class _Line:
 
 def _csv_lines(offering: Offering, has_worker_ids: bool) -> Iterator[str]:
     writer = csv.writer(_Line())
-    yield writer.writerow(LEDGER_COLUMNS)
+    note = origin_of_work(offering).warning  # in every row, which goes further than a line above them
+    yield writer.writerow([*LEDGER_COLUMNS, "note"])
     for row in ledger_rows(offering, has_worker_ids):
-        yield writer.writerow([cell_of(cell) if isinstance(cell, str) else cell for cell in row])
+        yield writer.writerow([cell_of(cell) if isinstance(cell, str) else cell for cell in (*row, note)])
