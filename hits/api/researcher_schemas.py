@@ -40,10 +40,20 @@ class StudyPage(BaseModel):
     results: list[StudyOut]
 
 
+class OriginOut(BaseModel):
+    """Counts of assignments by where they came from."""
+
+    people: int
+    simulation: int
+    rehearsal: int
+    warning: str = Field(description="What to say with the results; empty if all assignments came from people.")
+
+
 class ProgressOut(BaseModel):
     """Counts of assignments, and money in cents, fees included."""
 
     market: str
+    origin: OriginOut = Field(description="Of all work as it is collected now: simulated work is not paid by anybody.")
     published: int
     accepted: int = Field(description="Held or handed in, by the marketplace's own word.")
     in_hand: int
@@ -93,15 +103,6 @@ class RatingPage(BaseModel):
     previous: str | None
     results: list[RatingOut]
     warning: str = Field(description="What to say with the study's ratings; empty if all of them came from people.")
-
-
-class OriginOut(BaseModel):
-    """Counts of assignments by where they came from."""
-
-    people: int
-    simulation: int
-    rehearsal: int
-    warning: str = Field(description="What to say with the results; empty if all assignments came from people.")
 
 
 class ResultsOut(BaseModel):

@@ -69,7 +69,8 @@ class ProgressView(ResearcherView):
         offering = self.offering(request, key)
         progress = asdict(count_progress(offering))
         money = _money(offering) if offering.study.is_frozen else _NO_MONEY
-        return Response({"market": offering.place, **progress, **money})
+        origin = asdict(origin_of_work(offering))
+        return Response({"market": offering.place, "origin": origin, **progress, **money})
 
 
 class ResultsView(ResearcherView):

@@ -8,19 +8,31 @@ from typing import Any
 import pandas as pd
 
 from evalplatform.errors import EvalPlatformError
-from hits.analysing import WARNINGS, Origin, Results, make_pictures, report_of, results_as_json
+from hits.analysing import Origin, Results, make_pictures, report_of, results_as_json
+from hits.exporting.about import FILE as BUNDLE_FILE
 from hits.exporting.about import About, count_by_origin, read_about
+from hits.exporting.bundle_facts import FILE as FACTS_FILE
 from hits.exporting.bundle_facts import Facts, Sources, read_design, read_facts
-from hits.exporting.bundle_texts import texts_of
+from hits.exporting.bundle_texts import TEXT_FILES, texts_of
 from hits.exporting.bundles import analyse_bundle
 from hits.exporting.elsewhere_bundles import check_elsewhere_bundle, is_from_elsewhere
-from hits.exporting.hashing import changed_files, hash_of
+from hits.exporting.example_dialogs import FILE as EXAMPLES_FILE
+from hits.exporting.figure_files import different_figures, different_words, files_of_figures, results_of_figures
+from hits.exporting.hashing import FILE as HASHES_FILE
+from hits.exporting.hashing import changed_files, hash_of, read_text
+from hits.exporting.marks import unmarked_files, wrongly_marked_files
+from hits.exporting.ratings_check import different_ratings
 from hits.exporting.ratings_files import RATINGS_FILES, read_ratings
 from hits.exporting.report_latex import latex_tables
 from hits.exporting.revealed_orders import wrong_orders
+from hits.exporting.worker_pages import FOLDER as PAGES_FOLDER
+from hits.exporting.worker_pages import NOTES, is_page_file, notes_of_pages
+from hits.models.design import StudyDesign
+from hits.protocols import protocol_of
 
 MOST_TOLD = 5
-MARKED_TEXTS = ("README.md", "methods.md", "methods.tex", "datasheet.md", "checklist.md", "participants.md")
+ONLY_RATINGS = {*RATINGS_FILES, BUNDLE_FILE, HASHES_FILE}
+FIXED_FILES = {FACTS_FILE, "manifest.jsonl", *TEXT_FILES, f"{PAGES_FOLDER}/{NOTES}"}
 
 
 def check_bundle(folder: Path, ratings: str = RATINGS_FILES[0]) -> list[str]:
@@ -36,14 +48,28 @@ def check_bundle(folder: Path, ratings: str = RATINGS_FILES[0]) -> list[str]:
         return [*found, str(error)]
     if len(frame) != about.ratings:
         found.append(f"{ratings} has {len(frame):,} ratings, bundle.json says {about.ratings:,}")
+    found += different_ratings(folder, about, ratings)
     found += _wrong_origin(folder, about, results.origin, ratings)
     found += wrong_orders(folder, about, frame)
+    if {path.name for path in folder.iterdir()} <= ONLY_RATINGS:
+        return found  # export_study --only-ratings wrote it
     found += _different_results(folder, results)
-    found += _different_tables(folder, about, results, ratings)
     found += _different_texts(folder, about, results, frame, ratings)
-    words = {picture.name: picture.description for picture in make_pictures(results)}
-    told = _read_text(folder / "figures" / "figures.md")
-    return found + [f"figures/{name} shows other numbers than {ratings}" for name in words if words[name] not in told]
+    pictures = make_pictures(results_of_figures(results), about.funnel)
+    found += _other_files(folder, about, {picture.name for picture in pictures})
+    found += different_words(folder, pictures, ratings)
+    # Drawing takes longer than all else together, so figures are drawn again only if all else is well.
+    return found or list(different_figures(folder, pictures, about.software, ratings))
+
+
+def _other_files(folder: Path, about: About, figures: set[str]) -> list[str]:
+    """Name files that no bundle has, and those that this one should have."""
+    names = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    expected = {*ONLY_RATINGS, *FIXED_FILES, *files_of_figures(figures), *(["funnel.json"] if about.funnel else [])}
+    # Tables are compared one by one, and a missing one is said there.
+    known = {name for name in names if is_page_file(name) or name.startswith("tables/")}
+    extra = [f"{name} is no file of a bundle" for name in sorted(names - expected - known - {EXAMPLES_FILE})]
+    return [*extra, *(f"{name} is missing" for name in sorted(expected - names))]
 
 
 def _other_manifest(folder: Path, about: About) -> list[str]:
@@ -57,11 +83,11 @@ def _wrong_origin(folder: Path, about: About, origin: Origin, ratings: str) -> I
     """Count the origins again. Whatever is not wholly from people must say so in every text that is there."""
     if about.origin != count_by_origin(origin) or about.warning != origin.warning:
         yield f"bundle.json says that the work came from {about.origin}, {ratings} that it came from {origin}"
-    for name in MARKED_TEXTS:
-        text = _read_text(folder / name)
-        if origin.warning and text and origin.warning not in text:
+    if origin.warning:
+        for name in unmarked_files(folder, origin.warning):
             yield f"{name} does not say “{origin.warning}”, which {ratings} gives"
-        if origin.is_from_people and any(warning in text for warning in WARNINGS):
+    else:
+        for name in wrongly_marked_files(folder):
             yield f"{name} says that the work is not from people, but {ratings} says that it is"
 
 
@@ -75,7 +101,7 @@ def _analyse(frame: pd.DataFrame, about: About, ratings: str) -> Results:
 
 def _different_results(folder: Path, results: Results) -> list[str]:
     try:
-        written = json.loads(_read_text(folder / "results.json"))
+        written = json.loads(read_text(folder / "results.json"))
     except (ValueError, RecursionError):
         return ["results.json is missing or is no JSON"]
     differences = list(_differences(written, json.loads(results_as_json(results)), ""))
@@ -95,25 +121,41 @@ def _differences(written: Any, made: Any, place: str) -> Iterator[str]:
         yield f"{place} is {json.dumps(written)[:60]}, the ratings give {json.dumps(made)[:60]}"
 
 
-def _different_tables(folder: Path, about: About, results: Results, ratings: str) -> Iterator[str]:
-    for name, text in latex_tables(report_of(results), about.study, about.plan.outcome).items():
-        if _read_text(folder / "tables" / name) != text:
-            yield f"tables/{name} has other numbers than {ratings}"
-
-
 def _different_texts(folder: Path, about: About, results: Results, frame: pd.DataFrame, ratings: str) -> Iterator[str]:
-    """Write methods, datasheet, checklist and the like again, from the ratings, facts.json and the manifest."""
-    if not (folder / "results.json").exists() and not (folder / "facts.json").exists():
-        return  # the bundle has ratings only; a missing file is told by its hash
+    """Write tables, methods, datasheet, checklist and the like again, from the ratings, facts.json and the manifest."""
+    tables = latex_tables(report_of(results), about.study, about.plan.outcome)
+    for name, text in tables.items():
+        if read_text(folder / "tables" / name) != text:
+            yield f"tables/{name} has other numbers than {ratings}"
+    for path in sorted((folder / "tables").glob("*")):
+        if path.name not in tables:
+            yield f"tables/{path.name} is no table of this bundle"
     try:
         facts, design = read_facts(folder), read_design(folder)
     except EvalPlatformError as error:
         yield f"{error}: methods, datasheet and checklist can't be written again"
         return
     yield from _wrong_facts(facts, about, frame, ratings)
+    yield from _other_design(design, about)
     for name, text in texts_of(about, Sources(facts, design, about.manifest_sha256, results)).items():
-        if name != "results.json" and not name.startswith("tables/") and _read_text(folder / name) != text:
+        if name != "results.json" and not name.startswith("tables/") and read_text(folder / name) != text:
             yield f"{name} does not say what {ratings}, facts.json and manifest.jsonl give"
+    pages = [path.name for path in sorted((folder / PAGES_FOLDER).glob("*.html"))]
+    notes = {notes_of_pages(pages, has_texts, about.warning, bool(pages)) for has_texts in (False, True)}
+    if read_text(folder / PAGES_FOLDER / NOTES) not in notes:
+        yield f"{PAGES_FOLDER}/{NOTES} does not list the pages that are there"
+
+
+def _other_design(design: StudyDesign, about: About) -> Iterator[str]:
+    """Compare what bundle.json says of the study with the frozen design."""
+    criteria = {one.name: one.measured for one in protocol_of(design).criteria}
+    of_design = (design.name, [part.name for part in design.datasets], design.generators, criteria)
+    analysis = design.analysis
+    plan = (analysis.outcome, analysis.planned_dialogs, analysis.equal_within)
+    if of_design != (about.study, about.datasets, about.generators, about.criteria) or plan != (
+        *(about.plan.outcome, about.plan.planned_dialogs, about.equal_within),
+    ):
+        yield "bundle.json tells of another design than manifest.jsonl"
 
 
 def _wrong_facts(facts: Facts, about: About, frame: pd.DataFrame, ratings: str) -> Iterator[str]:
@@ -125,10 +167,8 @@ def _wrong_facts(facts: Facts, about: About, frame: pd.DataFrame, ratings: str) 
         yield "facts.json is about another study, marketplace or software than bundle.json"
     if (facts.screened.funnel if facts.screened else None) != about.funnel:
         yield "facts.json tells of another screening than bundle.json"
-
-
-def _read_text(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return ""
+    if facts.warning != about.warning:
+        yield "facts.json says of where the work came from what bundle.json does not say"
+    consent = facts.consent
+    if not about.warning and consent.agreements + consent.other_versions + consent.without != facts.submissions:
+        yield "facts.json has other numbers of agreements than of assignments"

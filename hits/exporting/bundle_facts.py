@@ -80,8 +80,10 @@ class Screened(Fact):
 
 
 class Facts(Fact):
-    """What happened. `problems` counts submissions without ratings. Dates are in UTC."""
+    """What happened. `problems` counts submissions without ratings. Dates are in UTC. Where not all work is from
+    people, nothing is told of pay, time and agreements: nobody was paid, and nobody agreed."""
 
+    warning: str  # what every file says that shows results; empty if all assignments came from people
     study: str
     marketplace: str
     place: str  # the marketplace in words
@@ -138,9 +140,11 @@ def gather_facts(offering: Offering, results: Results) -> Facts:
     submissions = Submission.objects.filter(assignment__offering=offering)
     times = submissions.aggregate(first=Min("submitted_at"), last=Max("submitted_at"))
     first_on, last_on = (f"{at:%Y-%m-%d}" if at else "" for at in (times["first"], times["last"]))
+    is_from_people = results.origin.is_from_people
     stop = RuleStop.objects.filter(offering=offering).standing().first()
     dialogs = int((offering.study.manifest or {})["dialogs"])
     return Facts(
+        warning=results.origin.warning,
         study=offering.study.name,
         marketplace=offering.place,
         place=all_places()[offering.place].environment.described,
@@ -154,9 +158,9 @@ def gather_facts(offering: Offering, results: Results) -> Facts:
         rejected=submissions.filter(status=Submission.Status.REJECTED).count(),
         first_on=first_on,
         last_on=last_on,
-        paid=tuple(_sum_payments(submissions)),
-        minutes=_minutes(offering),
-        consent=_consent(offering),
+        paid=tuple(_sum_payments(submissions)) if is_from_people else (),
+        minutes=_minutes(offering) if is_from_people else None,
+        consent=_consent(offering, is_from_people),
         screened=_screened(offering),
         power=power_facts(offering.study.parsed_design, dialogs, results),
         stopped_by_rule=stop.kind if stop else "",
@@ -199,8 +203,10 @@ def _minutes(offering: Offering) -> Minutes | None:
     return Minutes(assignments=pay.count, percentiles=shown, hourly_cents=pay.hourly_cents)
 
 
-def _consent(offering: Offering) -> Consent:
+def _consent(offering: Offering, is_from_people: bool) -> Consent:
     wanted = offering.study.parsed_design.task.consent_version
+    if not is_from_people:
+        return Consent(version=wanted, agreements=0, workers=0, other_versions=0, without=0)
     worked = Assignment.objects.filter(offering=offering, submission__isnull=False)
     agreed = worked.filter(consented_at__isnull=False)
     ours = agreed.filter(consent_version=wanted)

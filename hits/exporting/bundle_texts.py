@@ -4,6 +4,8 @@ In: bundle.json and the `Sources`. Out: texts by file name. Guaranteed: no datab
 writes them again and compares.
 """
 
+import json
+
 from hits.analysing import report_of, results_as_json
 from hits.exporting.about import About
 from hits.exporting.bundle_facts import Sources
@@ -15,10 +17,16 @@ from hits.exporting.report_latex import latex_tables
 from hits.exporting.research_checklist import research_checklist
 from hits.screening import describe_funnel
 
+# Those that every bundle has, without its tables.
+TEXT_FILES = (
+    *("results.json", "methods.md", "methods.tex", "methods.bib", "datasheet.md", "heds.json", "checklist.md"),
+    *("participants.md", "funnel.txt", "README.md"),
+)
+
 
 def texts_of(about: About, sources: Sources) -> dict[str, str]:
     """Return the texts. results.json comes first, because the others say what it says."""
-    results = sources.results
+    results, warning = sources.results, sources.results.origin.warning
     tables = latex_tables(report_of(results), about.study, about.plan.outcome)
     return {
         "results.json": results_as_json(results),
@@ -30,15 +38,17 @@ def texts_of(about: About, sources: Sources) -> dict[str, str]:
         "heds.json": heds_json(sources),
         "checklist.md": research_checklist(sources),
         "participants.md": participants(sources),
-        **_funnel_texts(about),
+        **_funnel_texts(about, warning),
         "README.md": readme(about),
     }
 
 
-def _funnel_texts(about: About) -> dict[str, str]:
+def _funnel_texts(about: About, warning: str) -> dict[str, str]:
+    head = f"{warning}.\n" if warning else ""
     if about.funnel is None:
-        return {"funnel.txt": "The study was not screened: everything counts.\n"}
+        return {"funnel.txt": f"{head}The study was not screened: everything counts.\n"}
+    content = {**({"warning": warning} if warning else {}), **about.funnel.model_dump(mode="json")}
     return {
-        "funnel.txt": "\n".join(describe_funnel(about.funnel)) + "\n",
-        "funnel.json": about.funnel.model_dump_json(indent=1) + "\n",
+        "funnel.txt": head + "\n".join(describe_funnel(about.funnel)) + "\n",
+        "funnel.json": json.dumps(content, indent=1, ensure_ascii=False) + "\n",
     }

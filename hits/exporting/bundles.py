@@ -15,7 +15,6 @@ from evalplatform.errors import EvalPlatformError
 from hits.access import bundle_pseudonym
 from hits.analysing import (
     Origin,
-    Picture,
     Results,
     add_metrics,
     analyse,
@@ -40,6 +39,7 @@ from hits.exporting.bundle_texts import texts_of
 from hits.exporting.columns import bundle_rows, described
 from hits.exporting.example_dialogs import FILE as EXAMPLES_FILE
 from hits.exporting.example_dialogs import example_dialogs
+from hits.exporting.figure_files import results_of_figures, write_figures
 from hits.exporting.hashing import write_hashes
 from hits.exporting.ratings_files import read_ratings, write_ratings
 from hits.exporting.worker_pages import FOLDER as PAGES_FOLDER
@@ -183,20 +183,11 @@ def _rating_pieces(
 def _write_rest(offering: Offering, folder: Path, about: About, results: Results) -> None:
     facts = gather_facts(offering, results)
     sources = Sources(facts, offering.study.parsed_design, about.manifest_sha256, results)
-    made = make_pictures(results, about.funnel)
-    texts = {
-        FACTS_FILE: facts.as_json(),
-        **texts_of(about, sources),
-        **{f"figures/{picture.name}.svg": picture.svg for picture in made},
-        **{f"figures/{picture.name}-column.svg": picture.narrow_svg for picture in made},
-        "figures/figures.md": _describe_pictures(made),
-    }
+    texts = {FACTS_FILE: facts.as_json(), **texts_of(about, sources)}
     for name, text in texts.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
-    for picture in made:
-        (folder / "figures" / f"{picture.name}.pdf").write_bytes(picture.pdf)
-        (folder / "figures" / f"{picture.name}-column.pdf").write_bytes(picture.narrow_pdf)
+    write_figures(folder, make_pictures(results_of_figures(results), about.funnel))
     with (folder / "manifest.jsonl").open("wb") as file:
         file.writelines(manifest_lines(offering.study))
 
@@ -207,16 +198,10 @@ def _write_extras(
     """Write what check_bundle can only hash: the worker's pages, their pictures, texts of dialogs."""
     pages = folder / PAGES_FOLDER
     pages.mkdir()
-    for name, text in worker_pages(offering, has_texts).items():
+    for name, text in worker_pages(offering, has_texts, warning).items():
         (pages / name).write_text(text, encoding="utf-8", newline="\n")
     if browser:
-        take_pictures(pages, browser)
+        take_pictures(pages, browser, warning)
     if has_texts:
         text = example_dialogs(offering.study, frame, warning)
         (folder / EXAMPLES_FILE).write_text(text, encoding="utf-8", newline="\n")
-
-
-def _describe_pictures(made: Sequence[Picture]) -> str:
-    return "# The figures in words\n\n" + "\n".join(
-        f"## {one.title} ({one.name})\n\n{one.description}\n" for one in made
-    )

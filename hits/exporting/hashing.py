@@ -5,10 +5,11 @@ from pathlib import Path
 
 FILE = "sha256sums.txt"
 
-# What no ratings file can give again: from the database, from a browser, or from the dialogs' texts.
+# What no ratings file can give again: from the database, from a browser, or from the dialogs' texts. Each of them says
+# where the work came from, and that is checked.
 ONLY_HASHED = {
     "facts.json": "what the database said of recruiting, pay, consent and power; checked where the ratings say it, too",
-    "figures/*.svg, figures/*.pdf": "the figures; figures.md, which says the same in words, is made again",
+    "figures/*.pdf": "the figures; the SVG of each is drawn again, if the software is the same",
     "manifest.jsonl": "the frozen study, whose hash bundle.json names",
     "worker_pages/": "the worker's pages, from the software and the design",
     "examples.tex": "texts of example dialogs, if they were asked for",
@@ -36,6 +37,14 @@ def changed_files(folder: Path) -> list[str]:
 def _names(folder: Path) -> list[str]:
     files = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     return sorted(name for name in files if name != FILE)
+
+
+def read_text(file: Path) -> str:
+    """Return what is in the file; "" if it is missing or no text."""
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return ""
 
 
 def hash_of(path: Path) -> str:

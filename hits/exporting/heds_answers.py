@@ -44,7 +44,8 @@ def _paper(sources: Sources) -> Answers:
     criteria = join_names([one.title for one in protocol_of(design).criteria])
     datasets = join_names([part.name for part in design.datasets])
     yield "1.1.1", Answer(is_open=True, hint="the address of the paper")
-    about = f"The study {design.name}: {join_names(design.generators)} on {datasets}; criteria: {criteria}."
+    warning = f"{sources.results.origin.warning}. " if sources.results.origin.warning else ""
+    about = f"{warning}The study {design.name}: {join_names(design.generators)} on {datasets}; criteria: {criteria}."
     yield "1.1.2", Answer(about, is_open=True, hint="section and table of the paper")
     yield "1.2", Answer(is_open=True, hint="where this bundle is published")
     for number in ("1.3.1", "1.3.2"):

@@ -38,7 +38,9 @@ def methods_latex(sources: Sources) -> str:
 
 
 def methods_bibliography(sources: Sources) -> str:
-    return bibliography(" ".join(methods_paragraphs(sources).values()))
+    warning = sources.results.origin.warning
+    head = f"% {warning}\n\n" if warning else ""  # BibTeX passes over what stands between entries
+    return head + bibliography(" ".join(methods_paragraphs(sources).values()))
 
 
 def methods_paragraphs(sources: Sources) -> dict[str, str]:

@@ -53,7 +53,7 @@ def read_ratings(path: Path, about: About) -> pd.DataFrame:
     """Read a frame for `analyse`, with datasets, models and values in the bundle's order."""
     columns = list(described(about.rules, list(about.metrics)))
     try:
-        table = _READERS[path.suffix](path, columns)
+        table = _READERS[path.suffix](path, columns, _analysed_columns(columns))
         frame: pd.DataFrame = table.to_pandas()
     except (OSError, LookupError, ValueError, TypeError, NotImplementedError) as error:  # includes all of pyarrow's
         raise EvalPlatformError(f"{path.name} can't be read as a bundle's ratings: {_first_line(error)}") from error
@@ -74,6 +74,17 @@ def read_ratings(path: Path, about: About) -> pd.DataFrame:
     frame["dialog"] = frame["dataset"].cat.codes.to_numpy(np.int64) * len(names) + ids
     frame["external_id"] = pd.Categorical.from_codes(ids, names)
     return frame
+
+
+def read_all_columns(path: Path, about: About) -> pd.DataFrame:
+    """Read every column as it stands in the file, to compare files."""
+    try:
+        frame: pd.DataFrame = _READERS[path.suffix](path, list(about.columns), list(about.columns)).to_pandas()
+    except (OSError, LookupError, ValueError, TypeError, NotImplementedError) as error:
+        raise EvalPlatformError(f"{path.name} can't be read as a bundle's ratings: {_first_line(error)}") from error
+    if missing := [name for name in about.columns if name not in frame]:
+        raise EvalPlatformError(f"{path.name} has no column {missing[0]}.")
+    return _change_texts(frame, text_of) if path.suffix == ".csv" else frame
 
 
 def _refuse_gaps(frame: pd.DataFrame, columns: Sequence[str], path: Path) -> None:
@@ -122,14 +133,14 @@ def _schema(columns: Sequence[str], texts: Any = None) -> Any:
     return pa.schema([pa.field(name, kind(name)) for name in columns])
 
 
-def _read_csv(path: Path, columns: Sequence[str]) -> Any:
+def _read_csv(path: Path, columns: Sequence[str], wanted: list[str]) -> Any:
     import pyarrow as pa
     import pyarrow.csv
 
     schema = _schema(columns, pa.dictionary(pa.int32(), pa.string()))
     options = pa.csv.ConvertOptions(
         column_types={one.name: one.type for one in schema},
-        include_columns=_analysed_columns(columns),
+        include_columns=wanted,
         strings_can_be_null=True,
         quoted_strings_can_be_null=False,
         timestamp_parsers=["%Y-%m-%dT%H:%M:%SZ"],
@@ -137,19 +148,19 @@ def _read_csv(path: Path, columns: Sequence[str]) -> Any:
     return pa.csv.read_csv(path, convert_options=options)
 
 
-def _read_jsonl(path: Path, columns: Sequence[str]) -> Any:
+def _read_jsonl(path: Path, columns: Sequence[str], wanted: list[str]) -> Any:
     import pyarrow as pa
     import pyarrow.json
 
     schema = _schema(columns)
     table = pa.json.read_json(path, parse_options=pa.json.ParseOptions(explicit_schema=schema))
-    return table.select(_analysed_columns(columns))
+    return table.select(wanted)
 
 
-def _read_parquet(path: Path, columns: Sequence[str]) -> Any:
+def _read_parquet(path: Path, columns: Sequence[str], wanted: list[str]) -> Any:
     import pyarrow.parquet
 
-    return pyarrow.parquet.read_table(path, columns=_analysed_columns(columns), read_dictionary=list(TEXTS))
+    return pyarrow.parquet.read_table(path, columns=wanted, read_dictionary=list(TEXTS))
 
 
 def _analysed_columns(columns: Sequence[str]) -> list[str]:

@@ -71,8 +71,8 @@ def _annotators(sources: Sources) -> Questions:
     facts, design = sources.facts, sources.design
     yield (
         *("D1", "Full text of instructions, screenshots, risks"),
-        "worker_pages/ has every page as workers saw it; the texts are also in manifest.jsonl (design.task). Risks to "
-        f"participants: {TO_FILL_IN}",
+        "worker_pages/ has the page of each step (pages.md lists them); the texts are also in manifest.jsonl "
+        f"(design.task). Risks to participants: {TO_FILL_IN}",
     )
     if not sources.is_from_people:
         said = " ".join(describe_raters(sources))

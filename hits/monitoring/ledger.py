@@ -25,7 +25,7 @@ PAYMENT_STATES = {
 }
 LEDGER_COLUMNS = (
     *("payment", "kind", "worker", "hit", "assignment", "cents", "fee_cents", "currency", "state"),
-    *("intended_at", "paid_at", "paid_by", "cancelled_at", "refusal", "reason"),
+    *("intended_at", "paid_at", "paid_by", "cancelled_at", "refusal", "reason", "origin"),
 )
 
 
@@ -100,7 +100,7 @@ def ledger_rows(offering: Offering, has_worker_ids: bool = False) -> Iterator[tu
             *(payment.pk, payment.kind, names[who], assignment.hit.shown_number, assignment.pk),
             *(payment.cents, payment.fee_cents, offering.currency, payment_state(payment)),
             *(_time(payment.intended_at), _time(payment.paid_at), payment.paid_by, _time(payment.cancelled_at)),
-            *(payment.refusal, payment.reason),
+            *(payment.refusal, payment.reason, payment.submission.origin),
         )
 
 

@@ -9,7 +9,7 @@ from hits.designing import hourly_pay_cents
 from hits.models import Answer, Assignment
 from hits.models.design import StudyDesign
 from hits.models.money import money
-from hits.protocols import Protocol
+from hits.protocols import Protocol, is_lost
 from hits.serving.bonus import Checks, can_check
 from hits.serving.bonus_words import bonus_rule
 from hits.serving.frozen import FrozenHit, FrozenItem, FrozenStudy
@@ -83,8 +83,10 @@ def drafted_page(study: FrozenStudy) -> dict[str, Any]:
 
 
 def step_pages(hit: FrozenHit, words: CrowdWords, has_texts: bool) -> dict[str, dict[str, Any]]:
-    """Return a page for each step of the work, as it looks when a worker comes to it. Without `has_texts`, the dialog
-    is that of the warm-up, which is the study's own: corpora may not be passed on."""
+    """Return a page for each step of the work, in order, as it looks when a worker comes to it; of a checkpoint also
+    after a check that won and one that did not. Without `has_texts`, the dialog is that of the warm-up, which is the
+    study's own: corpora may not be passed on. Where points are told after submission, a checkpoint looks like every
+    other dialog, and has no page of its own."""
     study = hit.study
     practice = {
         "turns": study.design.warm_up.context,
@@ -95,13 +97,57 @@ def step_pages(hit: FrozenHit, words: CrowdWords, has_texts: bool) -> dict[str, 
         "problem": "",
     }
     no_checks = Checks(study.design.checkpoints, [])
-    shown = _page_of_dialog(hit, hit.items[0], Assignment(rotation=0), None, no_checks) if has_texts else practice
+    shown, checkpoint = (
+        _page_of_dialog(hit, _first_item(hit, is_checkpoint), Assignment(rotation=0), None, no_checks)
+        if has_texts
+        else practice
+        for is_checkpoint in (False, True)
+    )
     page = preview_page(hit, words)
-    return {
-        "preview": page,
-        **{step: {**page, "mode": "step", "step": step} for step in ("welcome", "instructions", "finish")},
-        "dialog": {**page, "mode": "step", "step": "dialog", "dialogs": [shown]},
+    opening, finish = (
+        {step: {**page, "mode": "step", "step": step} for step in steps}
+        for steps in (("welcome", "instructions"), ("finish",))
+    )
+    dialogs = {"dialog": shown, **_checkpoint_states(study, checkpoint)}
+    of_dialogs = {
+        # As many as the HIT has, so that its heading counts them: the first is shown.
+        name: {**page, "mode": "step", "step": "dialog", "dialogs": [{**one}] * len(hit.items)}
+        for name, one in dialogs.items()
     }
+    return {"preview": page, **opening, **of_dialogs, **finish}
+
+
+def _first_item(hit: FrozenHit, is_checkpoint: bool) -> FrozenItem:
+    return next((one for one in hit.items if (one.gold_card is not None) == is_checkpoint), hit.items[0])
+
+
+def _checkpoint_states(study: FrozenStudy, shown: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the dialog as a checkpoint: before a check, and after one that won and one that did not."""
+    rules, protocol = study.design.checkpoints, study.protocol
+    if not rules.per_hit or rules.feedback != "at once":
+        return {}
+    winning = protocol.passing_levels
+    missing = [level for level in reversed(range(len(protocol.scale.values))) if level not in winning]
+    left = rules.max_attempts or None
+    bonus = {"attempts": 0, "attempts_left": left, "checked": None, "passed": False, "is_lost": False}
+    states = {"checkpoint": {**shown, "has_bonus": True, "bonus": bonus}}
+    for name, levels in (("won", winning), ("missed", missing)):
+        if not levels:
+            continue
+        sent = protocol.sent_by(levels[:1] * len(shown["cards"]))
+        states[f"checkpoint-{name}"] = {
+            **shown,
+            "has_bonus": True,
+            "answer": {**shown["answer"], **sent},
+            "bonus": {
+                "attempts": 1,
+                "attempts_left": None if left is None else left - 1,
+                "checked": sent,
+                "passed": name == "won",
+                "is_lost": is_lost(rules, name == "won"),
+            },
+        }
+    return states
 
 
 # --- Parts of a page -------------------------------------------------------------------------------------------------

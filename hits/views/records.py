@@ -11,7 +11,9 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from evalplatform.spreadsheet_cells import cell_of
 from hits.access import note_event, pseudonym
+from hits.analysing import origin_of_work
 from hits.crowds import crowd_of
+from hits.models import Offering
 from hits.models.money import money
 from hits.monitoring import (
     DUE_COLUMNS,
@@ -80,7 +82,7 @@ def download_ledger(request: HttpRequest, name: str) -> StreamingHttpResponse:
         "Content-Disposition": f'attachment; filename="{offering.study.name}-{offering.place}-ledger.csv"',
         "Cache-Control": "no-store",
     }
-    lines = _as_csv(LEDGER_COLUMNS, ledger_rows(offering, has_worker_ids))
+    lines = _as_csv(offering, LEDGER_COLUMNS, ledger_rows(offering, has_worker_ids))
     return StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8", headers=headers)
 
 
@@ -95,7 +97,7 @@ def download_dues(request: HttpRequest, name: str) -> StreamingHttpResponse:
         "Content-Disposition": f'attachment; filename="{offering.study.name}-{offering.place}-due.csv"',
         "Cache-Control": "no-store",
     }
-    lines = _as_csv(DUE_COLUMNS, due_rows(offering))
+    lines = _as_csv(offering, DUE_COLUMNS, due_rows(offering))
     return StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8", headers=headers)
 
 
@@ -114,8 +116,9 @@ class _Line:
         return line
 
 
-def _as_csv(columns: Sequence[str], rows: Iterable[tuple[object, ...]]) -> Iterator[str]:
+def _as_csv(offering: Offering, columns: Sequence[str], rows: Iterable[tuple[object, ...]]) -> Iterator[str]:
     writer = csv.writer(_Line())
-    yield writer.writerow(columns)
+    note = origin_of_work(offering).warning  # in every row, which goes further than a line above them
+    yield writer.writerow([*columns, "note"])
     for row in rows:
-        yield writer.writerow([cell_of(cell) if isinstance(cell, str) else cell for cell in row])
+        yield writer.writerow([cell_of(cell) if isinstance(cell, str) else cell for cell in (*row, note)])

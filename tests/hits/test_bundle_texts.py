@@ -7,9 +7,11 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from django.contrib.staticfiles import finders
 from django.core.management import call_command
+from PIL import Image
 
 from hits.analysing import Origin, analyse_study
 from hits.exporting import check_bundle, export_bundle, find_browser
@@ -230,7 +232,10 @@ def test_the_worker_s_pages_open_without_a_server_and_have_no_dialog_unless_aske
     export_bundle(offering, tmp_path / "full", has_texts=True)
 
     bare, full = tmp_path / "bare", tmp_path / "full"
-    names = ["0-preview.html", "1-welcome.html", "2-instructions.html", "3-dialog.html", "4-finish.html"]
+    names = [
+        *("0-preview.html", "1-welcome.html", "2-instructions.html", "3-dialog.html", "4-checkpoint.html"),
+        *("5-checkpoint-won.html", "6-checkpoint-missed.html", "7-finish.html"),
+    ]
     assert sorted(page.name for page in (bare / "worker_pages").glob("*.html")) == names
     page = (bare / "worker_pages" / "3-dialog.html").read_text()
     assert 'src="' not in page.split("<script")[1][:40]
@@ -255,9 +260,19 @@ def test_pictures_of_the_pages_are_taken_on_request(rated_study: Study, tmp_path
     pictures = sorted((tmp_path / "bundle" / "worker_pages").glob("*.png"))
 
     assert find_browser()
-    assert len(pictures) == 5
+    assert len(pictures) == 8
+    heights = {one.stem: _height_without_content_below(one) for one in pictures}
+    assert all(0 < empty <= 40 for empty in heights.values()), heights
     assert all(one.read_bytes().startswith(b"\x89PNG") and one.stat().st_size > 10_000 for one in pictures)
     assert check_bundle(tmp_path / "bundle") == []
+
+
+def _height_without_content_below(picture: Path) -> int:
+    """Count the rows at a picture's end that look like its last one."""
+    with Image.open(picture) as image:
+        rows = np.asarray(image.convert("RGB"))
+    is_same = (rows == rows[-1]).all(axis=(1, 2))
+    return int(np.argmin(is_same[::-1]))
 
 
 @pytest.mark.once

@@ -27,12 +27,13 @@ if TYPE_CHECKING:
 class Picture:
     """A figure with its texts, drawn when it is first asked for: as wide as a page's text, and as wide as a column,
     which a phone shows too. `name` is also the name of its files, and unique on a page; `description` is the
-    alternative text."""
+    alternative text. `warning` is drawn into it; it is empty if all work is from people."""
 
     name: str
     title: str
     description: str
     draw: "Callable[[float], Figure]"
+    warning: str = ""
 
     @cached_property
     def svg(self) -> str:
@@ -44,11 +45,11 @@ class Picture:
 
     @cached_property
     def pdf(self) -> bytes:
-        return as_pdf(self._wide)
+        return as_pdf(self._wide, self.warning)
 
     @cached_property
     def narrow_pdf(self) -> bytes:
-        return as_pdf(self._narrow)
+        return as_pdf(self._narrow, self.warning)
 
     @cached_property
     def _wide(self) -> "Figure":
@@ -98,4 +99,4 @@ def _mark(picture: Picture, warning: str) -> Picture:
         stamp(figure, warning)
         return figure
 
-    return Picture(picture.name, picture.title, f"{warning}. {picture.description}", draw)
+    return Picture(picture.name, picture.title, f"{warning}. {picture.description}", draw, warning)

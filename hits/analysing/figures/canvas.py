@@ -70,8 +70,10 @@ def stamp(figure: "Figure", words: str) -> None:
     figure.suptitle(words, fontsize=10, color=INK, bbox=box)
 
 
-def as_pdf(figure: "Figure") -> bytes:
-    return _saved(figure, "pdf", {"CreationDate": None, "Producer": None, "Creator": None})
+def as_pdf(figure: "Figure", words: str) -> bytes:
+    """Return the PDF. `words` go into its properties, where programs can read them."""
+    told = {"Subject": words} if words else {}
+    return _saved(figure, "pdf", {"CreationDate": None, "Producer": None, "Creator": None, **told})
 
 
 def as_svg(figure: "Figure", name: str, title: str, description: str) -> str:
