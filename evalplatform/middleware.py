@@ -100,15 +100,15 @@ READ_BY_THEMSELVES = (
     "/market/mturk/",
 )  # these views read the raw body themselves, so nobody may read it before
 MOST_BYTES = 20_000_000
+UPLOADS = "/ratings/"  # the one page that takes files: larger ones than MOST_BYTES, from those who are logged in
 
 
 def refuse_nul(get_response: Handler) -> Handler:
     """Refuse requests with the character NUL. No form of ours sends it, and PostgreSQL would end with an error."""
 
     def handle(request: HttpRequest) -> HttpResponse:
-        length = request.META.get("CONTENT_LENGTH") or ""
-        if length.isdecimal() and int(length) > MOST_BYTES:
-            return HttpResponse("The request is larger than any page here accepts.\n", status=413)
+        if _is_large(request) and not _is_upload(request):
+            return _refuse_large()
         if _has_nul(request):
             return HttpResponseBadRequest("The request has the character NUL in it, which is not allowed.\n")
         return get_response(request)
@@ -116,11 +116,41 @@ def refuse_nul(get_response: Handler) -> Handler:
     return handle
 
 
+def limit_uploads(get_response: Handler) -> Handler:
+    """Refuse large files from strangers, before any code reads them.
+
+    A researcher's file of any size is read to its end: the upload handler drops what is beyond UPLOAD_MB, and the page
+    says so. A browser whose file is not read shows a lost connection instead of an answer.
+    """
+
+    def handle(request: HttpRequest) -> HttpResponse:
+        if _is_large(request) and not request.user.is_authenticated:
+            return _refuse_large()
+        return get_response(request)
+
+    return handle
+
+
+def _is_large(request: HttpRequest) -> bool:
+    length = request.META.get("CONTENT_LENGTH") or ""
+    return length.isdecimal() and int(length) > MOST_BYTES
+
+
+def _is_upload(request: HttpRequest) -> bool:
+    return request.path_info == UPLOADS and request.content_type == "multipart/form-data"
+
+
+def _refuse_large() -> HttpResponse:
+    return HttpResponse("The request is larger than any page here accepts.\n", status=413)
+
+
 def _has_nul(request: HttpRequest) -> bool:
     if "\0" in request.path_info or "%00" in request.META.get("QUERY_STRING", ""):
         return True
     if request.content_type == "application/x-www-form-urlencoded":
         return b"%00" in request.body or b"\0" in request.body
+    if _is_upload(request):
+        return False  # nothing is read of it before the log-in is known (limit_uploads); the view reads only the file
     if request.content_type == "multipart/form-data" and not request.path_info.startswith(READ_BY_THEMSELVES):
         return any("\0" in text for name, texts in request.POST.lists() for text in (name, *texts))
     return False  # JSON is checked by the code that reads it

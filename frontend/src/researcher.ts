@@ -1,4 +1,4 @@
-// Load the scripts of the researcher's pages: htmx, copying.ts, folding.ts, framing.ts, keeping.ts, leaving.ts and printing.ts.
+// Load the scripts of the researcher's pages: htmx, copying.ts, folding.ts, framing.ts, keeping.ts, leaving.ts, printing.ts and uploading.ts.
 import "htmx.org";
 import "./copying";
 import "./folding";
@@ -6,4 +6,5 @@ import "./framing";
 import "./keeping";
 import "./leaving";
 import "./printing";
+import "./uploading";
 import "./styles/researcher.css";

@@ -17,6 +17,7 @@ from hits.access.events import note_event
 from hits.access.sharing import can_invite
 from hits.models import Offering, ShareLink, Study
 from hits.models.api_token import hash_of
+from hits.models.event import OPENED_LINK
 from hits.models.share_link import ShareLinkQuerySet
 
 MOST_LINKS = 20
@@ -74,7 +75,7 @@ def open_share_link(token: str, now: datetime) -> ShareLink | None:
         return None
     first = ShareLink.objects.filter(pk=found.pk, used_at=None).update(used_at=now)
     if first:
-        note_event(found.offering.study, f"opened a share link for the first time: {found.label}", None, now)
+        note_event(found.offering.study, f"{OPENED_LINK}: {found.label}", None, now)
     elif found.used_at is None or now - found.used_at > NOTED_EVERY:
         ShareLink.objects.filter(pk=found.pk).update(used_at=now)
     return found

@@ -125,7 +125,7 @@ def comparisons(found: CriterionResults) -> Section:
     title = "Which model is better"
     tables = (
         *(_comparison_table(one, found) for one in found.comparisons),
-        *map(_letter_table, found.comparisons),
+        *(_letter_table(one, found) for one in found.comparisons),
     )
     is_trivial = len(found.generators) < 2 or found.is_nominal
     figure = title if found.size.ratings and not is_trivial else ""
@@ -220,10 +220,10 @@ def _comparison_row(pair: Comparison, differences: Sequence[str]) -> Row:
     )
 
 
-def _letter_table(one: Comparisons) -> Table:
+def _letter_table(one: Comparisons, found: CriterionResults) -> Table:
     rows = tuple(
         Row(Head((name.generator,), letters=name.letters), (number(Kind.SCORE, name.mean_score),))
-        for name in one.letters
+        for name in sorted(one.letters, key=lambda name: found.generators.index(name.generator))
     )
     return Table(
         "letters", one.dataset or ALL_DATASETS, "Model", (Column("mean_score", "mean score"),), rows, one.dataset

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from generation.metrics.naming import title_of
 from hits.analysing.report import Cell, Column, Head, Kind, Row, Section, Table, count, number, p_value, words
+from hits.analysing.report_order import model_order
 from hits.analysing.results import CriterionResults, Variant
 from hits.stats import Comparison, Comparisons, Dependence, Labels, Level, MetricCorrelation, Reliability, Undefined
 
@@ -180,12 +181,7 @@ def _verdicts_were_given(tables: Sequence[Comparisons]) -> bool:
 
 
 def _variant_row(one: Variant, found: CriterionResults, has_verdicts: bool) -> Row:
-    ranked = one.ranking.ranked
-    order = (
-        Cell(Kind.WORDS, None, undefined=ranked.reason)
-        if isinstance(ranked, Undefined)
-        else words(" > ".join(generator.generator for generator in ranked))
-    )
+    order = words(" > ".join(model_order(found.under(one))))  # of the planned outcome, as everywhere on the page
     alpha = number(Kind.AGREEMENT, one.agreement.alpha_ordinal)
     verdicts: tuple[Cell, ...] = ()
     if has_verdicts:

@@ -13,7 +13,8 @@ from hits.analysing.report_answer_sentence import answers
 from hits.analysing.report_answers import agreement, calibration, comparisons, ranking, shares
 from hits.analysing.report_circumstances import dependences, labels, metrics, true_values, variants
 from hits.analysing.report_interim import interim_comparisons
-from hits.analysing.report_leaderboard import in_one_order, leaderboards
+from hits.analysing.report_leaderboard import leaderboards
+from hits.analysing.report_order import in_one_order
 from hits.analysing.report_slices import slices
 from hits.analysing.results import CriterionResults, Results
 

@@ -16,6 +16,7 @@ from django.db.models import Count, Q, Sum
 from hits.analysing.planned_part import planned_hits
 from hits.analysing.stored_looks import findings_from_json
 from hits.models import DroppedModel, Event, Offering, Publication, RuleLook, RuleStop, Submission
+from hits.models.event import THROUGH_LINK
 from hits.stats import SequenceFinding
 
 ENOUGH = 0.95  # of the planned assignments, if no more can come
@@ -135,16 +136,19 @@ def _is_over(offering: Offering) -> bool:
 # --- Looks -----------------------------------------------------------------------------------------------------------
 
 
-def note_look(offering: Offering, progress: Progress, source: str, actor: User | None, now: datetime) -> None:
+def note_look(
+    offering: Offering, progress: Progress, source: str, actor: User | None, now: datetime, by_link: bool = False
+) -> None:
     """Note that somebody was shown interim results. A look is a set of ratings (`source`) whose interim results were
     shown: however many people see them, on whichever page, in a program or in a bundle, and however often, it is one,
-    because nobody learns more from the same numbers. `progress` is that of the results shown. Complete results are no
-    look."""
+    because nobody learns more from the same numbers. `by_link` says that it was through a share link. `progress` is
+    that of the results shown. Complete results are no look."""
     if progress.is_complete:
         return
     begin, end = _beginning(offering), _end(source)
     if not Event.objects.filter(study=offering.study, text__startswith=begin, text__endswith=end).exists():
-        text = f"{begin} {progress.collected:,} of {progress.planned:,} assignments {end}"
+        told = f"{progress.collected:,} of {progress.planned:,} assignments{f' {THROUGH_LINK}' if by_link else ''}"
+        text = f"{begin} {told} {end}"
         Event.objects.create(study=offering.study, at=now, actor=actor, text=text)
 
 

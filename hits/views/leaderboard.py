@@ -63,6 +63,8 @@ class Board:
     ticks: Sequence[tuple[str, str]]  # place and text
     ceiling: str
     has_letters: bool
+    order_of: str  # the table whose order all others have
+    is_in_other_order: bool  # the ranks of this one do not rise from row to row
     datasets: Sequence[Choice]
     criteria: Sequence[Choice]
 
@@ -94,6 +96,8 @@ def leaderboard_of(report: Report, query: QueryDict, dialogs: str = "") -> Board
         ticks=[(_place(tick, axis), _tick_text(tick, table)) for tick in _ticks(axis)],
         ceiling=_place(human[0].cells[0].number, axis) if human else "",
         has_letters=any(row.head.letters for row in table.rows),
+        order_of=first.title,
+        is_in_other_order=_ranks(table) != sorted(_ranks(table)),
         datasets=[Choice(one.title, None if one is first else one.dataset, one is table) for one, _ in pairs],
         criteria=[
             Choice(one.title.capitalize(), None if one is report.criteria[0] else one.criterion, one is criterion)
@@ -104,6 +108,10 @@ def leaderboard_of(report: Report, query: QueryDict, dialogs: str = "") -> Board
 
 def _has_numbers(table: Table) -> bool:
     return any(not row.cells[0].undefined for row in table.rows if not row.head.is_human)
+
+
+def _ranks(table: Table) -> list[int]:
+    return [row.head.rank for row in table.rows if row.head.rank is not None]
 
 
 def _dialogs_of(row: Row, table: Table, criterion: CriterionReport, dialogs: str) -> str:

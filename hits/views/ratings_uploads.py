@@ -33,6 +33,7 @@ from hits.elsewhere import (
     uploads_of,
 )
 from hits.models import RatingsUpload
+from hits.models.ratings_upload import most_upload_bytes
 from hits.tasks import analyse_ratings_upload
 from hits.views.leaderboard import leaderboard_of
 from hits.views.refused import STATUS, refused_form
@@ -71,7 +72,7 @@ def list_or_upload(request: HttpRequest) -> HttpResponse:
             if not is_new:
                 messages.info(request, "You have uploaded this file before: here it is.")
             return redirect("ratings-upload", key=upload.key)
-    context = {"uploads": uploads_of(user), "refused": refused, "limit": too_large()}
+    context = {"uploads": uploads_of(user), "refused": refused, "limit": too_large(), "most_bytes": most_upload_bytes()}
     return render(request, "hits/ratings_uploads.html", context, status=STATUS if refused else 200)
 
 

@@ -94,7 +94,7 @@ def _letters(section: Section) -> Iterator[str]:
     for table in section.tables_of("letters"):
         if any(row.head.letters for row in table.rows):
             models = ", ".join(f"{_name(row.head)} ({row.head.letters})" for row in table.rows if row.head.letters)
-            yield f"{table.title}, the best first: {models}"
+            yield f"{table.title}, letters: {models}"
         else:
             yield f"{table.title}: not all pairs were compared, so there are no letters."
 

@@ -23,6 +23,7 @@ from evalplatform.throttling import Limit, TooManyAttempts, begin_attempt, end_w
 from hits.access import open_share_link
 from hits.analysing import describe_origin, find_results, note_look, origin_of_work, source_of
 from hits.models import ShareLink
+from hits.screening import screening_warning
 from hits.views.dialogs_page import dialogs_context
 from hits.views.results_page import found_results
 
@@ -73,10 +74,11 @@ def show_results(request: HttpRequest, link: ShareLink, token: str) -> HttpRespo
         **_surroundings(link),
         "row": row,
         "is_stale": bool(row.results) and row.source != source_of(offering),
+        "screening_warning": screening_warning(offering),
         **(found_results(row, request.GET, dialogs) if row.results else {}),
     }
     if row.results:
-        note_look(offering, context["progress"], row.source, None, timezone.now())
+        note_look(offering, context["progress"], row.source, None, timezone.now(), by_link=True)
     return render(request, "hits/results.html", context)
 
 

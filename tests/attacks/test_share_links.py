@@ -16,7 +16,17 @@ from hits.access import make_share_link, open_share_link, pseudonym, revoke_shar
 from hits.analysing import source_of
 from hits.analysing.rated_dialogs import rated_dialogs
 from hits.analysing.study_analysis import frame_to_analyse, scales_of
-from hits.models import Assignment, Event, Membership, RatedDialogs, ShareLink, Study, StudyResults, offering_for
+from hits.models import (
+    Assignment,
+    Event,
+    Membership,
+    RatedDialogs,
+    ScreeningRun,
+    ShareLink,
+    Study,
+    StudyResults,
+    offering_for,
+)
 from hits.screening import screen
 from hits.tasks import compute_results_of_offering
 from tests.hits.rated import rate
@@ -151,6 +161,20 @@ def test_a_look_through_a_link_is_a_look_and_asks_for_no_computation(shared: Stu
     looks = Event.objects.filter(text__startswith="looked at interim results")
     assert [one.actor for one in looks] == [None]
     assert Event.objects.filter(text="opened a share link for the first time: reviewers").count() == 1
+    assert [one.who for one in looks] == ["somebody with a share link"]
+    assert Event.objects.get(text__startswith="opened a share link").who == "somebody with a share link"
+    assert Event.objects.get(text__startswith="shared the results").who == str(shared.owner)
+
+
+def test_who_has_the_link_is_warned_when_the_screening_was_undone(shared: Study) -> None:
+    address = link_to(shared)
+    assert "own screening" not in words_of(Client().get(address))
+
+    ScreeningRun.objects.update(undone_at=timezone.now())
+
+    page = words_of(Client().get(address))
+    assert "The study's own screening was undone: everything counts." in page
+    assert "The numbers below were computed earlier and may rest on another screening." in page
 
 
 def test_guessing_is_slowed_down_by_address_and_the_right_link_is_not_counted(shared: Study) -> None:

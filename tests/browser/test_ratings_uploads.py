@@ -19,6 +19,24 @@ LINES = ["conv_id;who;system;fluency;empathy"] + [
 ]
 
 
+def test_a_file_that_is_too_large_is_told_before_it_is_sent(
+    researcher_page: Page, tmp_path: Path, settings: Settings
+) -> None:
+    settings.VAR_DIR, settings.UPLOAD_MB = tmp_path, 1
+    (tmp_path / "large.csv").write_bytes(b"a,b\n" * 300_000)
+    page = researcher_page
+    page.get_by_role("link", name="Ratings", exact=True).click()
+
+    page.get_by_label("The file").set_input_files(tmp_path / "large.csv")
+    expect(page.get_by_role("alert")).to_contain_text("at most 1 MB")
+    page.get_by_role("button", name="Upload it").click()
+    expect(page.get_by_role("alert")).to_be_visible()
+
+    # Without the script the server says so, on the same page.
+    page.locator("#file").evaluate("input => input.form.submit()")
+    expect(page.locator("#file-problem")).to_contain_text("at most 1 MB")
+
+
 def test_a_researcher_analyses_a_file_of_another_tool(
     researcher_page: Page, check_accessibility: CheckAccessibility, tmp_path: Path, settings: Settings
 ) -> None:

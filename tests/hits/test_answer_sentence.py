@@ -18,7 +18,7 @@ from hits.analysing import (
     with_separations,
 )
 from hits.analysing.results import Results
-from hits.stats import CriterionScale, Plan, half_width
+from hits.stats import CriterionScale, Estimate, Interval, Plan, half_width
 from tests.hits.stats.small_frames import drawn_frame, rated_frame
 
 PRICING = Pricing(4, 3, 10, 50, 0, 312, "USD")
@@ -189,6 +189,37 @@ def test_all_tables_have_the_leaderboards_order(three: Results) -> None:
     assert human.head.is_human
     for key in ("shares", "ranking"):
         assert [row.head.names[0] for row in one.section(key).tables[0].rows] == order
+
+
+def test_every_part_has_one_order_of_models_and_pairs_turn_with_it() -> None:
+    """In the dataset "hard" the order is the other way round, and the design names the best model last."""
+    frames = [drawn_frame(seed=seed, A=SAME, Z=BETTER) for seed in (1, 2)]
+    hard = drawn_frame(seed=3, A=BETTER, Z=SAME).head(400)
+    for number, (frame, name) in enumerate(zip([*frames, hard], ("easy", "easy", "hard"), strict=True)):
+        frame["dialog"] += 10_000 * number
+        frame["dataset"] = name
+    frame = pd.concat([*frames, hard], ignore_index=True)
+    frame["value"] = frame["value"].astype(hard["value"].dtype)
+    raw = analyse(frame, plan=Plan("share of best"))
+    [one] = report_of(raw).criteria
+
+    ranks = [[row.head.rank for row in table.rows if not row.head.is_human] for table in one.leaderboards]
+    assert ranks == [[1, 2], [1, 2], [2, 1]]
+    models = [row.head.names[0] for table in one.leaderboards for row in table.rows if not row.head.is_human]
+    assert models == ["Z", "A"] * 3
+    assert [row.head.names[-1] for row in one.section("slices").tables[0].rows] == ["Z", "A"] * 2
+    assert [row.head.names[0] for row in one.section("comparisons").tables_of("letters")[2].rows] == ["Z", "A"]
+    [pair] = one.section("comparisons").tables[0].rows
+    [before] = raw.main.comparisons[0].comparisons
+    difference, _, superiority, *_ = pair.cells
+    assert (pair.head.names, before.first, before.second) == (("Z", "A"), "A", "Z")
+    assert isinstance(before.difference, Estimate)
+    assert isinstance(before.difference.interval, Interval)
+    assert isinstance(before.superiority, Estimate)
+    assert difference.number == -before.difference.value > 0
+    assert isinstance(difference.interval, Interval)
+    assert difference.interval.low == -before.difference.interval.high
+    assert superiority.number == pytest.approx(1 - before.superiority.value)
 
 
 def _two_datasets() -> Report:

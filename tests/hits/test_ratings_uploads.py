@@ -5,6 +5,7 @@ import re
 import stat
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -14,6 +15,7 @@ from django.test import Client
 from django.utils import timezone
 
 from evalplatform.background_work import QUIET_AFTER
+from evalplatform.middleware import MOST_BYTES
 from hits.analysing import results_as_json
 from hits.elsewhere import read_elsewhere, upload_bundle_file, upload_file
 from hits.exporting import check_bundle, unpack_bundle
@@ -211,3 +213,38 @@ def test_a_file_beyond_the_limit_is_dropped(researcher_client: Client, settings:
     assert answer.status_code == 422
     assert "at most 1 MB" in html_of(answer)
     assert list((tmp_path / "uploads").glob("*")) == []
+
+
+def test_a_file_larger_than_any_other_request_is_taken(researcher_client: Client) -> None:
+    large = b"item,worker,model,score\n" + b"".join(b"%d,w1,A,%d\n" % (n, n % 5) for n in range(2_000_000))
+    assert len(large) > MOST_BYTES
+
+    address = send(researcher_client, large)
+
+    assert RatingsUpload.objects.get().size == len(large)
+    assert researcher_client.get(address).status_code == 200
+
+
+def test_a_file_beyond_the_limit_is_refused_in_a_line_however_large(
+    researcher_client: Client, settings: object, tmp_path: Path
+) -> None:
+    settings.UPLOAD_MB = 21  # type: ignore[attr-defined]
+
+    answer = researcher_client.post("/ratings/", {"file": SimpleUploadedFile("big.csv", b"a,b\n" * 6_000_000)})
+
+    assert answer.status_code == 422
+    assert re.search(r'id="file-problem">[^<]*at most 21 MB', html_of(answer))
+    assert list((tmp_path / "uploads").glob("*")) == []
+
+
+def test_large_files_of_strangers_are_not_read() -> None:
+    class Body:
+        def read(self, *_: int) -> bytes:
+            raise AssertionError("The body was read.")
+
+        readline = read
+
+    sent: dict[str, Any] = {"wsgi.input": Body(), "CONTENT_LENGTH": str(MOST_BYTES + 1)}
+    answer = Client().generic("POST", "/ratings/", content_type="multipart/form-data; boundary=x", **sent)
+
+    assert answer.status_code == 413

@@ -14,7 +14,7 @@ from hits.analysing.figures.labels_figure import draw_labels
 from hits.analysing.figures.metrics_figure import draw_metrics
 from hits.analysing.figures.ranking_figure import draw_ranking
 from hits.analysing.figures.shares_figure import draw_shares
-from hits.analysing.report_leaderboard import in_one_order
+from hits.analysing.report_order import in_one_order
 from hits.analysing.reporting import report_of
 from hits.analysing.results import CriterionResults, Results
 from hits.screening import Funnel
