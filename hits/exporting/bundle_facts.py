@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from evalplatform import __version__
 from evalplatform.errors import EvalPlatformError
 from hits.analysing import Results
-from hits.crowds import all_places
+from hits.crowds import all_places, crowd_of
 from hits.exporting.reached_power import PowerFacts, power_facts
 from hits.models import Assignment, DroppedModel, Offering, Payment, Publication, RuleStop, ScreeningRun, Submission
 from hits.models.design import StudyDesign
@@ -92,6 +92,7 @@ class Facts(Fact):
     power: PowerFacts
     stops: tuple[str, ...]  # what the study's own stopping rule did
     software: dict[str, str]
+    is_framed: bool = True  # whether the crowd shows the worker's page in a frame of its own
 
     def paid_for(self, kind: str) -> Paid:
         return next((one for one in self.paid if one.kind == kind), Paid(kind=kind, count=0, cents=0, fee_cents=0))
@@ -148,6 +149,7 @@ def gather_facts(offering: Offering, results: Results) -> Facts:
         power=power_facts(offering.study.parsed_design, dialogs, results),
         stops=(*drops, *stop),
         software=software(),
+        is_framed=crowd_of(offering).abilities.is_framed,
     )
 
 
