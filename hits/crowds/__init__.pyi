@@ -2,6 +2,7 @@ from .calling import IN_THIS_THREAD as IN_THIS_THREAD
 from .calling import Met as Met
 from .calling import call_in_threads as call_in_threads
 from .calling import carry_out as carry_out
+from .contract import Crowd as Crowd
 from .contract import HandBack as HandBack
 from .contract import Held as Held
 from .contract import HitToOffer as HitToOffer
@@ -58,8 +59,10 @@ from .registry import CROWDS as CROWDS
 from .registry import USUAL_WORDS as USUAL_WORDS
 from .registry import all_places as all_places
 from .registry import arrival as arrival
+from .registry import crowd_in as crowd_in
 from .registry import crowd_of as crowd_of
 from .registry import environment_of as environment_of
 from .registry import fees_of as fees_of
 from .registry import offered_places as offered_places
+from .registry import options_of as options_of
 from .registry import planned_crowd as planned_crowd

@@ -51,6 +51,7 @@ class Abilities:
     # How long after a submission a rejection may be reversed there without a change in the HIT's counts.
     overrides_rejections_for: timedelta
     calls_at_once: int  # how many threads may call it
+    is_framed: bool = False  # shows our page in a frame of its own pages
     sends_to_study: bool = False  # workers come to the study's address without a HIT, and our page gives them one
     currencies: tuple[str, ...] = (USUAL_CURRENCY,)  # that rewards and bonuses can be paid in
     comes_by_links: bool = False  # workers come by links that researchers make and pass on

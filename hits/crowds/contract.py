@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from django.http import HttpRequest
 
@@ -22,6 +22,7 @@ from hits.crowds.fees import Fees
 from hits.errors import DesignProblem
 from hits.models import Assignment, Offering, Outcome, Submission, place_name
 from hits.models.design import StudyDesign
+from hits.protocols import OwnSetting
 
 # --- What a crowd tells us -------------------------------------------------------------------------------------------
 
@@ -218,6 +219,13 @@ class Market(Protocol):
     def let_in(self, offering: Offering, worker_id: str, reason: str) -> None: ...
     def block_worker(self, worker_id: str, reason: str) -> None: ...
     def unblock_worker(self, worker_id: str, reason: str) -> None: ...
+
+
+@runtime_checkable
+class HasOptions(Protocol):
+    """A crowd with settings of its own, which a design has in `crowd.options`. The study form asks for these."""
+
+    options: Sequence[OwnSetting]  # each with its name there as its path: "ages"
 
 
 class Crowd(Protocol):

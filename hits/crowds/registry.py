@@ -1,21 +1,34 @@
 """Lists the crowds and places that a study can be offered on, and finds the crowd that a visitor came from."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from django.http import HttpRequest
 
 from hits.crowds.abilities import Environment
-from hits.crowds.contract import Crowd, Preview, Visit
+from hits.crowds.contract import Crowd, HasOptions, Preview, Visit
+from hits.crowds.crowd_words import CrowdWords
 from hits.crowds.fees import Fees
 from hits.crowds.link.link_crowd import Links
 from hits.crowds.mturk.crowd import MTurk
 from hits.models import USUAL_CROWD, Offering, place_name
 from hits.models.design import StudyDesign
+from hits.models.worded_texts import take_words_from
+from hits.protocols import OwnSetting
 
 CROWDS: dict[str, Crowd] = {
     "mturk": MTurk(),
     "link": Links(),
 }
+
+
+def _words_of(name: str) -> CrowdWords | None:
+    crowd = CROWDS.get(name)
+    return crowd.words if crowd else None
+
+
+take_words_from(_words_of)
 
 USUAL_WORDS = CROWDS[USUAL_CROWD].words  # for a visitor of whom nobody knows where they come from
 
@@ -59,6 +72,19 @@ def planned_crowd(design: StudyDesign) -> Crowd:
     usual crowd stands in.
     """
     return CROWDS.get(design.crowd.name) or CROWDS[USUAL_CROWD]
+
+
+def crowd_in(settings: Mapping[str, Any]) -> Crowd:
+    """Return the crowd that a draft names, or the usual one: a draft may contain anything."""
+    part = settings.get("crowd")
+    name = part.get("name") if isinstance(part, Mapping) else None
+    return CROWDS.get(str(name)) or CROWDS[USUAL_CROWD]
+
+
+def options_of(crowd: Crowd) -> Sequence[OwnSetting]:
+    """Return the crowd's own settings, by their paths in a design."""
+    own = crowd.options if isinstance(crowd, HasOptions) else ()
+    return [replace(one, path=f"crowd.options.{one.path}") for one in own]
 
 
 def fees_of(offering: Offering) -> Fees:

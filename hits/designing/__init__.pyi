@@ -37,4 +37,5 @@ from .summarising import check_study_style as check_study_style
 from .summarising import split_cost as split_cost
 from .summarising import summarise as summarise
 from .summarising import summarise_frozen as summarise_frozen
+from .switching_crowds import switch_crowd as switch_crowd
 from .switching_protocols import switch_protocol as switch_protocol

@@ -108,6 +108,7 @@ class Facts(Fact):
     pays_workers: bool = True  # False if no money went through the crowd: then `paid` is what was due elsewhere
     has_qualifications: bool = True  # whether the crowd admitted only whom the design says
     declined: int = 0  # people who read the consent text on a page of ours and did not agree
+    is_framed: bool = True  # whether the crowd shows the worker's page in a frame of its own
 
     def paid_for(self, kind: str) -> Paid:
         return next((one for one in self.paid if one.kind == kind), Paid(kind=kind, count=0, cents=0, fee_cents=0))
@@ -169,6 +170,7 @@ def gather_facts(offering: Offering, results: Results) -> Facts:
         pays_workers=crowd_of(offering).abilities.pays_workers,
         has_qualifications=crowd_of(offering).abilities.can_check_qualifications,
         declined=Departure.objects.filter(link__offering=offering, outcome=Outcome.NO_CONSENT).count(),
+        is_framed=crowd_of(offering).abilities.is_framed,
     )
 
 

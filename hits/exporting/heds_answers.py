@@ -144,7 +144,8 @@ def _design(sources: Sources) -> Answers:
         f"publication (SHA-256 {sources.manifest_sha256})."
     )
     yield "3.3.1", Answer(frozen, is_open=True, hint="yes, with a link, or no")
-    yield "3.3.2", Answer("The web page of EvalPlatform, shown inside the marketplace's frame.")
+    frame = ", shown inside the marketplace's frame" if sources.facts.is_framed else ""
+    yield "3.3.2", Answer(f"The web page of EvalPlatform{frame}.")
     yield from _quality_assurance(sources)
     yield "3.3.4.1", Answer("worker_pages/ in this bundle.", is_open=True, hint="its address")
     yield (

@@ -156,8 +156,8 @@ class BonusCheckQuerySet(models.QuerySet["BonusCheck"]):
 class BonusCheck(models.Model):
     """One press of Bonus Validate: which answer was checked, when, and whether it passed.
 
-    A check is feedback and evidence. What wins the point is the answer (hits.protocols.checkpoints). Rows are only
-    added.
+    A check is feedback and evidence. What wins the point is the answer (hits.protocols.checkpoints). What was
+    checked stays: rebuilding lost answers (hits.serving.copies) writes the known checks again, numbered by their times.
     """
 
     assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="bonus_checks")

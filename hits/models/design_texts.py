@@ -7,6 +7,8 @@ in hits.serving.page_data.
 
 import re
 
+from hits.models.worded_texts import worded
+
 
 def flowing(text: str) -> str:
     """Join each paragraph into one line. The line breaks in this file are only for its readers."""
@@ -15,7 +17,7 @@ def flowing(text: str) -> str:
 
 TITLE = "Rate replies in short conversations"
 KEYWORDS = "chatbot, conversation, reply, rating, research"
-CONTACT = "Write to us where you found this study if anything is unclear or goes wrong."
+CONTACT = worded("Write to us {where} if anything is unclear or goes wrong.")
 
 WARM_UP_CONTEXT = [
     "You look worn out. Bad day?",

@@ -4,7 +4,7 @@ from dataclasses import asdict
 from typing import Any
 
 from evalplatform.wording import count_of
-from hits.crowds import USUAL_WORDS, CrowdWords, crowd_of
+from hits.crowds import CrowdWords, crowd_of, planned_crowd
 from hits.designing import hourly_pay_cents
 from hits.models import Answer, Assignment
 from hits.models.design import StudyDesign
@@ -64,7 +64,7 @@ def shown_pages(hit: FrozenHit, assignment: Assignment | None) -> list[dict[str,
     answers = {} if assignment is None else answers_of(assignment)
     checks = Checks(hit.study.design.checkpoints, [] if assignment is None else checks_of(assignment))
     seen = assignment or Assignment(rotation=0)
-    words = USUAL_WORDS if assignment is None else crowd_of(assignment.offering).words
+    words = _planned_words(hit.study) if assignment is None else crowd_of(assignment.offering).words
     return [
         {
             **preview_page(hit, words),
@@ -79,7 +79,13 @@ def shown_pages(hit: FrozenHit, assignment: Assignment | None) -> list[dict[str,
 def drafted_page(study: FrozenStudy) -> dict[str, Any]:
     """Return what a worker would see before accepting a HIT of a study that is still being designed."""
     design = study.design
-    return _page_without_work(study, USUAL_WORDS, design.hits.dialogs_per_hit, design.checkpoints.per_hit, "shown")
+    dialogs, bonus_dialogs = design.hits.dialogs_per_hit, design.checkpoints.per_hit
+    return _page_without_work(study, _planned_words(study), dialogs, bonus_dialogs, "shown")
+
+
+def _planned_words(study: FrozenStudy) -> CrowdWords:
+    """Return the words of the crowd that the study is meant for: nobody knows yet who will come from where."""
+    return planned_crowd(study.design).words
 
 
 def step_pages(hit: FrozenHit, words: CrowdWords, has_texts: bool) -> dict[str, dict[str, Any]]:

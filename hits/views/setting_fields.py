@@ -13,13 +13,15 @@ from typing import Any
 
 from django.http import QueryDict
 
+from hits.crowds import crowd_in, options_of
 from hits.models.design import StudyDesign
-from hits.protocols import OwnSetting, Protocol, protocol_in
+from hits.protocols import OwnSetting, protocol_in
 from hits.screening import every_rule
 from hits.views.table_fields import is_same_table, read_table, table_rows
 from hits.views.typed_text import as_number, as_words, in_short
 
-LISTS_OF_TABLES = ("datasets", "warm_up.replies", "screening")  # beside those of protocols
+LISTS_OF_TABLES = ("datasets", "warm_up.replies", "screening")  # beside those of protocols and crowds
+LIST_KINDS = ("labels", "table", "words", "lines", "many", "pairs")
 
 Reader = Callable[[QueryDict, str], Any]
 
@@ -102,21 +104,36 @@ def _defaults(protocol: str) -> dict[str, Any]:
     return design.as_json() | {"name": "", "datasets": [], "generators": []}
 
 
+def _defaults_of(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the defaults that hold in this draft: its protocol's, with texts and options of its crowd."""
+    protocol, crowd = protocol_in(settings), crowd_in(settings)
+    usual = _defaults(protocol.name)
+    options: dict[str, Any] = {
+        one.path.removeprefix("crowd.options."): [] if one.kind in LIST_KINDS else False if one.kind == "flag" else None
+        for one in options_of(crowd)
+    }
+    texts = protocol.design_class.texts_of_crowd(crowd.name)
+    return usual | {"task": usual["task"] | texts, "crowd": usual["crowd"] | {"options": options}}
+
+
 def get_setting(settings: Mapping[str, Any], path: str) -> Any:
     """Return what the draft holds, or else the default."""
     found: Any = settings
-    protocol = protocol_in(settings)
-    default: Any = _defaults(protocol.name)
+    default: Any = _defaults_of(settings)
     for part in path.split("."):
         found = found.get(part) if isinstance(found, Mapping) else None
         default = default.get(part) if isinstance(default, Mapping) else None
-    return found if found is not None and _has_shape_of(found, default, path, protocol) else default
+    return found if found is not None and _has_shape_of(found, default, path, _own_settings(settings)) else default
 
 
-def _has_shape_of(found: Any, default: Any, path: str, protocol: type[Protocol[Any]]) -> bool:
+def _own_settings(settings: Mapping[str, Any]) -> list[OwnSetting]:
+    return [*protocol_in(settings).own_settings, *options_of(crowd_in(settings))]
+
+
+def _has_shape_of(found: Any, default: Any, path: str, own_settings: Sequence[OwnSetting]) -> bool:
     """Tell if a value has the default's shape. Drafts may hold anything, and a list where a text should be must not
     break the page on which it can be repaired."""
-    own = [one.path for one in protocol.own_settings if one.kind in ("labels", "table")]
+    own = [one.path for one in own_settings if one.kind in ("labels", "table")]
     if path in LISTS_OF_TABLES or path in own:
         return isinstance(found, list) and all(isinstance(one, Mapping) for one in found)
     return isinstance(found, list) == isinstance(default, list) and not isinstance(found, Mapping)

@@ -19,6 +19,7 @@ from evalplatform.errors import EvalPlatformError
 from evalplatform.listeners import is_anyone_listening
 from hits.access import study_for
 from hits.background import send_once
+from hits.crowds import crowd_in
 from hits.designing import (
     DraftCheck,
     Summary,
@@ -29,6 +30,7 @@ from hits.designing import (
     plan_study_size,
     save_draft,
     summarise,
+    switch_crowd,
     switch_protocol,
     why_not_planned,
 )
@@ -152,8 +154,7 @@ def _plan_job(study: Study, difference: str) -> BackgroundJob:
 
 
 def _save(request: HttpRequest, study: Study, step: Step) -> HttpResponse:
-    before = protocol_in(study.design)
-    typed, removed = _typed_and_removed(request.POST, study, step.key)
+    typed, told = _typed_and_told(request.POST, study, step.key)
     stored = _fingerprint(step, study.design)
     if request.POST.get("shown", stored) not in (stored, _fingerprint(step, typed)):
         # Another tab or another member saved this step meanwhile: nobody's words are overwritten unseen.
@@ -172,8 +173,8 @@ def _save(request: HttpRequest, study: Study, step: Step) -> HttpResponse:
         messages.error(request, str(frozen))
         return redirect("study", name=study.name)
     messages.success(request, "The draft is saved.")
-    if protocol_in(typed) is not before:
-        _tell_of_switch(request, removed)
+    if told:
+        messages.info(request, told)
         return redirect("edit-study", name=study.name, step=step.key)
     following = request.POST.get("go", "")
     if following in [one.key for one in STEPS]:
@@ -181,29 +182,48 @@ def _save(request: HttpRequest, study: Study, step: Step) -> HttpResponse:
     return redirect("study", name=study.name)
 
 
-def _tell_of_switch(request: HttpRequest, removed: list[str]) -> None:
-    gone = f" Removed, because only the former one has them: {', '.join(removed)}." if removed else ""
-    messages.info(request, f"People are asked in another way now: please read this step's texts and settings.{gone}")
-
-
 def _typed(post: QueryDict, study: Study, step_key: str) -> dict[str, Any]:
-    return _typed_and_removed(post, study, step_key)[0]
+    return _typed_and_told(post, study, step_key)[0]
 
 
-def _typed_and_removed(post: QueryDict, study: Study, step_key: str) -> tuple[dict[str, Any], list[str]]:
-    """Return the draft with what is typed in this step, and the settings that another protocol does not have."""
+def _typed_and_told(post: QueryDict, study: Study, step_key: str) -> tuple[dict[str, Any], str]:
+    """Return the draft with what is typed in this step; and if that chooses another protocol or crowd, which changes
+    further settings, what to tell about these. The form is then shown again."""
     settings = dict(study.design)
     step = next(one for one in STEPS if one.key == step_key)
-    chosen = ""
+    chosen = {}
     for field in step.fields(settings):
-        if field.is_unchanged(post, settings) or (field.path == "protocol" and not post.get(field.path)):
+        if field.is_unchanged(post, settings) or (field.path in SWITCHES and not post.get(field.path)):
             continue
-        if field.path == "protocol":
-            chosen = field.read(post)
+        if field.path in SWITCHES:
+            chosen[field.path] = field.read(post)
         else:
             settings = set_setting(settings, field.path, field.read(post))
-    # The form's other fields are still the former protocol's, so they are read before.
-    return switch_protocol(settings, chosen) if chosen else (settings, [])
+    # The form's other fields are still the former protocol's or crowd's, so they are read before.
+    told = ""
+    for path, name in chosen.items():
+        settings, told = SWITCHES[path](settings, name)
+    return settings, told
+
+
+def _switch_protocol(settings: dict[str, Any], name: str) -> tuple[dict[str, Any], str]:
+    switched, removed = switch_protocol(settings, name)
+    if protocol_in(switched) is protocol_in(settings):
+        return switched, ""
+    gone = f" Removed, because only the former one has them: {', '.join(removed)}." if removed else ""
+    return switched, f"People are asked in another way now: please read this step's texts and settings.{gone}"
+
+
+def _switch_crowd(settings: dict[str, Any], name: str) -> tuple[dict[str, Any], str]:
+    switched, told = switch_crowd(settings, name)
+    if crowd_in(switched) is crowd_in(settings):
+        return switched, ""
+    lead = "The study is meant for another crowd now: please read its settings here, its pay, and its texts."
+    return switched, " ".join([lead, *told])
+
+
+# Choosing another one of these changes other settings, too.
+SWITCHES = {"protocol": _switch_protocol, "crowd.name": _switch_crowd}
 
 
 def _summary(settings: dict[str, Any]) -> Summary | None:
@@ -217,6 +237,7 @@ def _summary_of(settings: dict[str, Any], checked: DraftCheck) -> Summary | None
 def _preview(settings: dict[str, Any]) -> str | None:
     """Return the worker's page of this draft; None while what is typed makes no valid task."""
     task: dict[str, Any] = {name: settings[name] for name in ("protocol", "task", "warm_up") if name in settings}
+    task["crowd"] = {"name": crowd_in(settings).name}
     # Use the whole draft, for its pay and size; while another step has problems, use this step's part with defaults.
     for tried in (settings, SMALLEST_DESIGN | task):
         with suppress(ValidationError):

@@ -1,17 +1,19 @@
 """Lists the seven steps of the study form: which settings each one asks for, with labels and help."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from generation.models import Dataset, Generator
+from hits.crowds import CROWDS, Crowd, crowd_in, options_of
 from hits.errors import DesignProblem
 from hits.models.money import SIGNS
-from hits.protocols import PROTOCOLS, Protocol, protocol_in
+from hits.protocols import PROTOCOLS, OwnSetting, protocol_in
 from hits.views.analysis_fields import analysis_fields
 from hits.views.setting_fields import SettingField
 
-ProtocolClass = type[Protocol[Any]]
+OwnFields = Sequence[SettingField]
+TASK = "task"
 
 
 @dataclass(frozen=True)
@@ -19,14 +21,27 @@ class Step:
     key: str
     title: str
     lead: str
-    prefixes: tuple[str, ...]
-    fields: Callable[[Mapping[str, Any]], list[SettingField]]  # of this draft
+    parts: tuple[str, ...]  # of a study file
+    common_fields: Callable[[Mapping[str, Any], OwnFields], list[SettingField]]  # of this draft, with the own ones
+
+    def fields(self, settings: Mapping[str, Any]) -> list[SettingField]:
+        """Return the fields of this draft. Its protocol's own settings stand where the others of their part do."""
+        own = [one for one in protocol_in(settings).own_settings if self.has(one.path)]
+        return self.common_fields(settings, [_own_field(one) for one in own])
 
     def owns(self, problem: DesignProblem) -> bool:
-        return any(problem.field == prefix or problem.field.startswith(f"{prefix}.") for prefix in self.prefixes)
+        return self.has(problem.field)
+
+    def has(self, path: str) -> bool:
+        """Return whether this step asks for the setting. What no step knows, such as a part that only one protocol has,
+        belongs to the task."""
+        part = path.partition(".")[0]
+        if part in self.parts:
+            return True
+        return self.key == TASK and part not in KNOWN_PARTS
 
 
-def _data_fields(settings: Mapping[str, Any]) -> list[SettingField]:
+def _data_fields(settings: Mapping[str, Any], own: OwnFields) -> list[SettingField]:
     return [
         SettingField("datasets", "How many dialogs of each dataset", "dataset_counts"),
         SettingField("seed", "Seed", "number", "The same seed gives the same HITs on any machine."),
@@ -42,15 +57,16 @@ def _data_fields(settings: Mapping[str, Any]) -> list[SettingField]:
             "choice",
             choices=[("refuse", "is a problem to solve first"), ("take all", "gives all that it has")],
         ),
+        *own,
     ]
 
 
-def _generator_fields(settings: Mapping[str, Any]) -> list[SettingField]:
+def _generator_fields(settings: Mapping[str, Any], own: OwnFields) -> list[SettingField]:
     names = [(name, name) for name in Generator.objects.values_list("name", flat=True)]
-    return [SettingField("generators", "Whose replies are rated", "many", choices=names)]
+    return [SettingField("generators", "Whose replies are rated", "many", choices=names), *own]
 
 
-def _task_fields(settings: Mapping[str, Any]) -> list[SettingField]:
+def _task_fields(settings: Mapping[str, Any], own: OwnFields) -> list[SettingField]:
     protocol = protocol_in(settings)
     ways = [(one.name, one.title) for one in PROTOCOLS.values()]
     help_text = "Another way has other settings; those that only this one has are removed."
@@ -68,7 +84,7 @@ def _task_fields(settings: Mapping[str, Any]) -> list[SettingField]:
             "the human ones too.",
             choices=[("tidied", "tidied"), ("as written", "as they were written")],
         ),
-        *_own_fields(protocol, "task."),
+        *own,
         SettingField("task.welcome", "Welcome", "markdown"),
         SettingField("task.instructions", "Instructions", "markdown"),
         SettingField("warm_up.context", "Warm-up conversation, one turn a line", "lines"),
@@ -80,24 +96,20 @@ def _task_fields(settings: Mapping[str, Any]) -> list[SettingField]:
     ]
 
 
-def _own_fields(protocol: ProtocolClass, prefix: str) -> list[SettingField]:
-    return [
-        SettingField(one.path, one.label, one.kind, one.help, one.choices, columns=one.columns)
-        for one in protocol.own_settings
-        if one.path.startswith(prefix)
-    ]
+def _own_field(one: OwnSetting) -> SettingField:
+    return SettingField(one.path, one.label, one.kind, one.help, one.choices, columns=one.columns)
 
 
 def _dataset_names() -> list[tuple[str, str]]:
     return [(name, name) for name in Dataset.objects.values_list("name", flat=True)]
 
 
-def _checkpoint_fields(settings: Mapping[str, Any]) -> list[SettingField]:
+def _checkpoint_fields(settings: Mapping[str, Any], own: OwnFields) -> list[SettingField]:
     protocol = protocol_in(settings)
     return [
         SettingField("checkpoints.per_hit", "Checkpoints a HIT", "number"),
         SettingField("checkpoints.datasets", "Taken from these datasets", "many", choices=_dataset_names()),
-        *_own_fields(protocol, "checkpoints."),
+        *own,
         SettingField(
             "checkpoints.max_attempts",
             "Presses of Bonus Validate at most, a dialog",
@@ -120,8 +132,14 @@ def _checkpoint_fields(settings: Mapping[str, Any]) -> list[SettingField]:
     ]
 
 
-def _crowd_fields(settings: Mapping[str, Any]) -> list[SettingField]:
+def _crowd_fields(settings: Mapping[str, Any], own: OwnFields) -> list[SettingField]:
+    crowd = crowd_in(settings)
+    named = [(name, _described(one)) for name, one in CROWDS.items()]
+    known = "Its fees price the study, and its rules are checked. The study may be offered on others as well."
+    frame = SettingField("crowd.frame_height", "Height of the frame, in pixels", "number", "0: as high as the window")
     return [
+        *([SettingField("crowd.name", "Meant for", "choice", known, named)] if len(named) > 1 else []),
+        *(_own_field(one) for one in options_of(crowd)),
         SettingField("crowd.countries", "Countries", "words", "ISO codes, separated by commas; none: everywhere"),
         SettingField("crowd.min_approved", "Approved assignments at least", "number"),
         SettingField("crowd.min_approval_percent", "Approval rate at least, in percent", "number"),
@@ -129,11 +147,18 @@ def _crowd_fields(settings: Mapping[str, Any]) -> list[SettingField]:
         SettingField("crowd.time_limit_minutes", "Time limit of an assignment, in minutes", "number"),
         SettingField("crowd.lifetime_days", "HITs are on offer for, in days", "number"),
         SettingField("crowd.auto_approval_days", "Approved automatically after, in days", "number"),
-        SettingField("crowd.frame_height", "Height of the frame, in pixels", "number", "0: as high as the window"),
+        *([frame] if crowd.abilities.is_framed else []),
+        *own,
     ]
 
 
-def _plan_fields(settings: Mapping[str, Any]) -> list[SettingField]:
+def _described(crowd: Crowd) -> str:
+    """Name a crowd as its last environment, the real one, is described: "Amazon Mechanical Turk"."""
+    words = crowd.environments[-1].described
+    return f"{words[0].upper()}{words[1:]}"
+
+
+def _plan_fields(settings: Mapping[str, Any], own: OwnFields) -> list[SettingField]:
     return [
         SettingField("hits.dialogs", "Dialogs a HIT", "number"),
         SettingField("hits.assignments", "Workers for each dialog", "number"),
@@ -169,13 +194,18 @@ def _plan_fields(settings: Mapping[str, Any]) -> list[SettingField]:
             choices=[("at once", "at once"), ("after a delay", "after a delay"), ("by hand", "by hand, in the pages")],
         ),
         SettingField("pay.approval_delay_hours", "Hours of that delay", "number"),
+        *own,
     ]
+
+
+def _analysis_fields(settings: Mapping[str, Any], own: OwnFields) -> list[SettingField]:
+    return [*analysis_fields(settings), *own]
 
 
 STEPS = [
     Step("data", "Data", "Which dialogs are rated.", ("name", "datasets", "seed", "data"), _data_fields),
     Step("models", "Models", "Whose replies are compared.", ("generators",), _generator_fields),
-    Step("task", "Task", "What workers read and do.", ("task", "warm_up", "protocol"), _task_fields),
+    Step(TASK, "Task", "What workers read and do.", ("task", "warm_up", "protocol"), _task_fields),
     Step(
         "checkpoints",
         "Checkpoints",
@@ -190,6 +220,7 @@ STEPS = [
         "Analysis",
         "What the study is to show, and when it has shown it: settled before anybody rates.",
         ("analysis",),
-        analysis_fields,
+        _analysis_fields,
     ),
 ]
+KNOWN_PARTS = {part for step in STEPS for part in step.parts}

@@ -1,6 +1,6 @@
 """The study form chooses the protocol: its settings follow, and nothing of another protocol stays behind."""
 
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from django.contrib.auth.models import User
@@ -8,11 +8,12 @@ from django.test import Client
 
 from hits.designing import check_draft, create_study, parse_design, switch_protocol
 from hits.models import Study
-from hits.protocols import PROTOCOLS
+from hits.models.design import Part
+from hits.protocols import PROTOCOLS, OwnSetting
 from tests.conftest import DEMO
 from tests.hits.test_study_form import STEPS, send_back, shown_fields
 from tests.hits.toy_pairs import Pairs
-from tests.hits.toy_scales import Scales
+from tests.hits.toy_scales import Scales, ScalesDesign, ScalesWarmUp
 from tests.pages import html_of
 
 OWN = {
@@ -98,6 +99,46 @@ def test_what_is_typed_into_a_table_is_read_and_empty_lines_are_left_out(
         {"name": "wit", "points": "many", "is_optional": True},
     ]
     assert "is not a whole number" in html_of(researcher_client.get("/studies/demo/edit/task/"))
+
+
+class LookPart(Part):
+    size: int = 16
+
+
+class LookedWarmUp(ScalesWarmUp):
+    pace: str = "slow"
+
+
+class LookedDesign(ScalesDesign):
+    protocol: Literal["looked"] = "looked"  # type: ignore[assignment]
+    warm_up: LookedWarmUp = LookedWarmUp()
+    look: LookPart = LookPart()
+
+
+class Looked(Scales):
+    """A protocol with settings in other parts than task and checkpoints."""
+
+    name = "looked"
+    design_class = LookedDesign
+    own_settings = (OwnSetting("warm_up.pace", "Pace", "text"), OwnSetting("look.size", "Size", "number"))
+
+
+@pytest.mark.usefixtures("draft")
+def test_settings_of_any_part_are_asked_for_and_their_problems_are_told_there(
+    researcher_client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(PROTOCOLS, Looked.name, Looked)
+    Study.objects.update(design={**DEMO, "protocol": "looked"})
+
+    post(researcher_client, {"warm_up.pace": "brisk", "look.size": "large"})
+
+    design = Study.objects.get().design
+    assert (design["warm_up"], design["look"]) == ({"pace": "brisk"}, {"size": "large"})
+    page = html_of(researcher_client.get("/studies/demo/edit/task/"))
+    assert "&#x27;large&#x27; is not a whole number" in page
+    post(researcher_client, {"look.size": "18"})
+    assert check_draft(Study.objects.get().design).problems == []
+    assert switch_protocol(Study.objects.get().design, "areas")[1] == ["warm_up.pace", "look"]
 
 
 @pytest.mark.parametrize("criteria", ["x", [1], [{}], {"a": 1}], ids=str)

@@ -19,6 +19,7 @@ from hits.errors import DesignProblem, MarketRefused, MarketUnavailable
 from hits.models import Assignment, Offering, Outcome, Submission
 from hits.models.design import StudyDesign
 from hits.models.money import money
+from hits.protocols import OwnSetting
 
 Status = Submission.Status
 LOWEST_REWARD_CENTS = 5
@@ -219,6 +220,7 @@ class ToyCrowd:
         calls_at_once=1,
         currencies=("USD", "GBP"),
     )
+    options: Sequence[OwnSetting] = (OwnSetting("ages", "Ages", "words", "as 18-25, 26-40"),)
     fees: Fees = ToyFees()
     words = WORDS
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -61,7 +61,7 @@ class Scales(Protocol[ScalesDesign]):
     title = "They rate each reply on scales"
     design_class = ScalesDesign
     sent_class = ScalesSent
-    own_settings = (
+    own_settings: ClassVar[Sequence[OwnSetting]] = (
         OwnSetting(
             "task.layout", "Replies are shown", "choice", choices=[("one by one", "one by one"), ("grid", "on a grid")]
         ),

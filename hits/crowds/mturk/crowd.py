@@ -45,6 +45,7 @@ class MTurk:
         stores_reasons=True,
         overrides_rejections_for=timedelta(days=31),  # MTurk allows 30 days to reverse a rejection; one more to be safe
         calls_at_once=16,
+        is_framed=True,
     )
     fees: Fees = MTurkFees()
     words = MTURKS_WORDS
