@@ -41,7 +41,7 @@ bench: .venv/installed $(BUILT) .venv/browser
 	$(PY) -m benchmarks.publishing_chaos
 	$(PY) -m benchmarks.third_party_clients
 	$(PY) -m benchmarks.serving
-	$(PY) -m benchmarks.allocating
+	$(PY) -m benchmarks.allocation
 	$(PY) -m benchmarks.worker_page
 	$(PY) -m benchmarks.worker_effort
 	$(PY) -m benchmarks.sync_chaos

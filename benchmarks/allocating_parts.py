@@ -1,4 +1,4 @@
-"""Do what `benchmarks.allocating` measures, in a process and a database of its own; the last line is JSON.
+"""Do what `benchmarks.allocation` measures, in a process and a database of its own; the last line is JSON.
 
 python -m benchmarks.allocating_parts story ARRIVALS ARRIVALS_PER_HIT | cost HITS
 """

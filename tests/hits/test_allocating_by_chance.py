@@ -108,7 +108,8 @@ def study(example_corpus: None, monkeypatch: pytest.MonkeyPatch) -> Study:
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_who_gets_what_is_what_the_slow_model_says(study: Study, actions: list[Action]) -> None:
     _begin_anew(study)
-    model, given_out, now = SlowModel(), [], START
+    model, now = SlowModel(), START
+    given_out: list[Assignment] = []
 
     for what, number in actions:
         now += timedelta(minutes=number) if what == "wait" else SECOND

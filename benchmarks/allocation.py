@@ -1,6 +1,6 @@
 """Measure who gets which HIT where people come without one: is any HIT overfilled, and what does an arrival cost?
 
-python -m benchmarks.allocating [--arrivals 10000] [--database sqlite postgresql] [--hits 10 100 1000 10000]
+python -m benchmarks.allocation [--arrivals 10000] [--database sqlite postgresql] [--hits 10 100 1000 10000]
 
 People arrive at a study through `open_free_assignment` and hand in through `submit`; the clock is an argument, so that
 a day passes in minutes. Of 100 who arrive, 12 return the HIT, 8 vanish, 6 hand in after their time is over, and the
