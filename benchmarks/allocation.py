@@ -92,7 +92,7 @@ def _in_a_process_of_its_own(url: str, part: str, *counts: int) -> dict[str, Any
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "VAR_DIR": folder, "DATABASE_URL": url, "LOG_LEVEL": "ERROR"}
         environment |= {"DJANGO_SETTINGS_MODULE": "evalplatform.settings", "MTURK_LOCAL_URL": ""}
-        command = [sys.executable, "-m", "benchmarks.allocating_parts", part, *map(str, counts)]
+        command = [sys.executable, "-m", "benchmarks.allocation_parts", part, *map(str, counts)]
         output = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, check=True, text=True)
     *lines, last = output.stdout.splitlines()
     print("\n".join(lines), flush=True)

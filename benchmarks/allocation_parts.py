@@ -1,6 +1,6 @@
 """Do what `benchmarks.allocation` measures, in a process and a database of its own; the last line is JSON.
 
-python -m benchmarks.allocating_parts story ARRIVALS ARRIVALS_PER_HIT | cost HITS
+python -m benchmarks.allocation_parts story ARRIVALS ARRIVALS_PER_HIT | cost HITS
 """
 
 import heapq
