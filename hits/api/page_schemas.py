@@ -83,6 +83,7 @@ class PageData(WithProtocol):
     step: str
     seconds_used: float
     seconds_allowed: int
+    may_be_late: bool = Field(description="Work is taken when the time is over, too: then others may get its place.")
     feedback: str
     submission: SubmitOut | None
 

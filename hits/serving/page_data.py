@@ -13,6 +13,7 @@ from hits.protocols import Protocol, is_lost
 from hits.serving.bonus import Checks, can_check
 from hits.serving.bonus_words import bonus_rule
 from hits.serving.frozen import FrozenHit, FrozenItem, FrozenStudy
+from hits.serving.leases import is_leased
 from hits.serving.statements import answers_of, checks_of, has_submitted_before
 
 
@@ -40,6 +41,7 @@ def work_page(hit: FrozenHit, assignment: Assignment, token: str, seconds_used: 
         "dialogs": [_page_of_dialog(hit, item, assignment, answers.get(item.pk), checks) for item in hit.items],
         "step": assignment.step,
         "seconds_used": seconds_used,
+        "may_be_late": is_leased(assignment.offering),
         "feedback": assignment.feedback,
     }
 
@@ -232,6 +234,7 @@ def _page_without_work(
         "dialogs": [],
         "step": "welcome",
         "seconds_used": 0,
+        "may_be_late": False,
     }
 
 

@@ -49,6 +49,7 @@ def test_the_page_has_all_dialogs_and_sets_no_cookie(hit: Hit) -> None:
 
     assert (worker.data["mode"], len(worker.data["dialogs"])) == ("work", 10)
     assert sum(dialog["has_bonus"] for dialog in worker.data["dialogs"]) == 3
+    assert not worker.data["may_be_late"]
     assert not worker.client.cookies
 
 

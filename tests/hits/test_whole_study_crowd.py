@@ -139,6 +139,7 @@ def test_visitors_get_the_least_filled_hit_and_the_same_one_when_they_come_back(
     again = Visitor(offering, crowd, "p0").open()
 
     assert [one.assignment.hit.number for one in visitors] == [0, 1, 0, 1]
+    assert visitors[0].data["may_be_late"]
     assert again.assignment == visitors[0].assignment
     assert again.data["dialogs"] == visitors[0].data["dialogs"]
     assert Assignment.objects.count() == 4

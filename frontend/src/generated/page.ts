@@ -91,6 +91,8 @@ export interface PageData {
   step: string;
   seconds_used: number;
   seconds_allowed: number;
+  /** Work is taken when the time is over, too: then others may get its place. */
+  may_be_late: boolean;
   feedback: string;
   submission: SubmitOut | null;
 }

@@ -8,11 +8,13 @@ export class Clock {
   readonly element = h("span", { class: "clock" });
   private readonly startedAt: number;
   private readonly allowed: number;
+  private readonly over: string;
   private warned = Infinity;
 
-  constructor(usedSeconds: number, allowedSeconds: number) {
+  constructor(usedSeconds: number, allowedSeconds: number, mayBeLate: boolean) {
     this.startedAt = Date.now() - usedSeconds * 1000;
     this.allowed = Math.round(allowedSeconds / 60);
+    this.over = mayBeLate ? "The time is over, but you can still finish" : "The time is over";
     this.show();
   }
 
@@ -31,14 +33,14 @@ export class Clock {
     const left = this.allowed - used;
     const warning = WARNINGS_MINUTES.find((minutes) => left <= minutes);
     const soFar = `${used} of ${count(this.allowed, "minute")} used`;
-    const words = left === 0 ? "The time is over" : warning === undefined ? soFar : `At most ${count(left, "minute")} left`;
+    const words = left === 0 ? this.over : warning === undefined ? soFar : `At most ${count(left, "minute")} left`;
     if (this.element.textContent !== words) {
       say(this.element, words);
     }
     this.element.toggleAttribute("data-short", warning !== undefined);
     if (announce !== undefined && warning !== undefined && warning < this.warned) {
       this.warned = warning;
-      announce(left === 0 ? "The time is over." : `${count(left, "minute")} left.`);
+      announce(left === 0 ? `${this.over}.` : `${count(left, "minute")} left.`);
     }
     return left;
   }

@@ -61,7 +61,7 @@ export class Work {
     }));
     const finish = { name: "finish", make: () => this.makeFinishStep() };
     this.stops = [this.welcome, this.instructions, ...this.dialogs, finish];
-    this.clock = new Clock(data.seconds_used, data.seconds_allowed);
+    this.clock = new Clock(data.seconds_used, data.seconds_allowed, data.may_be_late);
     const instructions = instructionsDialog(protocol, data);
     this.shell = new Shell(root, {
       title: data.title,
@@ -90,7 +90,8 @@ export class Work {
     this.shell.showSaveState("saved", "");
     this.show((this.data.has_agreed ? this.stops[this.index] : undefined) ?? this.welcome);
     this.trail.begin(this.data.step);
-    // When time is over, the server refuses a save with words that say what happened, whether it is paid and what to do.
+    // When time is over, the server refuses a save with words that say what happened, whether it is paid and what to do,
+    // unless late work is taken.
     this.clock.start(this.shell.announce, () => this.saveBeforeLeaving());
     if (conflicts.length > 0) {
       this.shell.notify(this.inWords(conflicts));
