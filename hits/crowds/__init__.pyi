@@ -1,12 +1,14 @@
 from .calling import Met as Met
 from .calling import call_in_threads as call_in_threads
 from .calling import carry_out as carry_out
+from .contract import HandBack as HandBack
 from .contract import Held as Held
 from .contract import HitToOffer as HitToOffer
 from .contract import Market as Market
 from .contract import MarketAssignment as MarketAssignment
 from .contract import MarketBonus as MarketBonus
 from .contract import MarketHit as MarketHit
+from .contract import Outcome as Outcome
 from .contract import Preview as Preview
 from .contract import Visit as Visit
 from .contract import Word as Word

@@ -130,6 +130,15 @@ class HandBack:
     code: str  # what the worker reads and may quote
     action: str = ""
     fields: Mapping[str, str] = field(default_factory=dict)
+    note: str = ""  # only for who is turned away: what it brings them, as "You are paid for coming."
+
+
+class Outcome(StrEnum):
+    """Why a visitor is turned away without work that could be handed in. Some crowds have a code for each."""
+
+    STUDY_FULL = "study full"  # nothing is left, or nothing for this person
+    NO_CONSENT = "no consent"
+    SCREENED_OUT = "screened out"
 
 
 @dataclass(frozen=True)
@@ -267,6 +276,14 @@ class Crowd(Protocol):
 
         It carries our signed copy of the answers, if the crowd stores one, and our code, unless the crowd has codes of
         its own.
+        """
+        ...
+
+    def turn_away(self, visit: Visit, offering: Offering, outcome: Outcome) -> HandBack | None:
+        """Return how a visitor who gets no work goes back to the crowd, or None if they just leave, as words.return_it
+        says.
+
+        It is asked of visitors whom `ask_holder` has not denied. Like there, only notes are loaded of the offering.
         """
         ...
 

@@ -25,6 +25,7 @@ from .saving import check_bonus as check_bonus
 from .saving import save_dialogs as save_dialogs
 from .submitting import handed_in as handed_in
 from .submitting import submit as submit
+from .turning_away import way_back as way_back
 from .visit_limits import MinuteCounter as MinuteCounter
 from .work_refusals import Refusal as Refusal
 from .work_refusals import WorkRefused as WorkRefused

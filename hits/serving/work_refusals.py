@@ -95,9 +95,9 @@ WORDS = {
         "{Marketplace} has not given you this {hit}",
     ),
     Refusal.NOTHING_FREE: Words(
-        "Others are working on all that is left of this study, or you have seen all of its conversations. So we can't "
-        "give you a {hit}, and nothing that you do here could be paid. What you have submitted is paid. {return_it} If "
-        "somebody stops halfway, a place becomes free again.",
+        "Others are working on all that is left of this study, or you have seen all of its conversations. So we have "
+        "no {hit} to give you now. What you have submitted is paid. {return_it} If somebody stops halfway, a place "
+        "becomes free again.",
         "There is no free {hit} for you at the moment",
     ),
     Refusal.OUTSIDE_MARKETPLACE: Words(
@@ -150,11 +150,11 @@ WORDS = {
 
 
 def limit_words(limit: int, crowd: CrowdWords) -> str:
-    """Return the text of LIMIT_REACHED with the study's own number."""
+    """Return the text of LIMIT_REACHED with the study's own number. How to leave is filled in when it is shown."""
     return (
         f"Each {crowd.worker} may do {count_of(limit, crowd.hit, crowd.hits)} of this study, so that many people are "
         "heard, and you have done yours: thank you! What you have submitted is paid; this one could not be. "
-        f"{crowd.return_it}"
+        "{return_it}"
     )
 
 
@@ -181,4 +181,6 @@ class WorkRefused(EvalPlatformError):
     def words(self, crowd: CrowdWords) -> Words:
         """Return the text as the workers of this crowd read it."""
         words = WORDS[self.refusal].of_crowd(crowd)
-        return replace(words, message=self.message) if self.message else words
+        if not self.message:
+            return words
+        return replace(words, message=self.message.replace("{return_it}", crowd.return_it))

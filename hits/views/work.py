@@ -1,6 +1,7 @@
 """Opens the worker's page or refuses, by what the crowd says in the address; sets which sites may frame the page."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -15,7 +16,7 @@ from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_GET
 
 from evalplatform.client_address import client_address
-from hits.crowds import CROWDS, USUAL_WORDS, CrowdWords, Preview, Visit, Word, arrival
+from hits.crowds import CROWDS, USUAL_WORDS, CrowdWords, HandBack, Preview, Visit, Word, arrival
 from hits.models import Assignment, Hit, Study
 from hits.serving import (
     FrozenHit,
@@ -31,6 +32,7 @@ from hits.serving import (
     preview_page,
     sign_token,
     submitted_page,
+    way_back,
     work_page,
 )
 
@@ -82,7 +84,8 @@ def _answer(request: HttpRequest, hit: FrozenHit, open_it: OpenIt) -> HttpRespon
         page = preview_page(hit, words) if isinstance(visit, Preview) else _work(request, hit, open_it, visit, words)
         response = render(request, "work/hit.html", page_context(hit.study.design, page))
     except WorkRefused as refused:
-        response = _refuse(request, refused, words)
+        back = way_back(hit.study.key, visit, refused.refusal) if isinstance(visit, Visit) else None
+        response = _refuse(request, refused, words, back)
     response.headers["Content-Security-Policy"] = _policy(request)
     return response
 
@@ -99,15 +102,17 @@ def _work(request: HttpRequest, hit: FrozenHit, open_it: OpenIt, visit: Visit, w
     return work_page(hit, assignment, token, (now - assignment.held_at).total_seconds())
 
 
-def _refuse(request: HttpRequest, refused: WorkRefused, crowd: CrowdWords) -> HttpResponse:
+def _refuse(request: HttpRequest, refused: WorkRefused, crowd: CrowdWords, back: HandBack | None) -> HttpResponse:
     again = request.GET.copy()
     again[HELD_AGAIN] = "1"
-    words = refused.words(crowd)
+    # Whoever is sent back has a button for it below, instead of the crowd's advice how to leave.
+    words = refused.words(replace(crowd, return_it=back.note) if back else crowd)
     context = {
         "code": refused.refusal,
         "heading": words.heading,
         "message": words.message,
         "crowd": crowd,
+        "back": back,
         "continue_url": f"?{again.urlencode()}" if refused.refusal in CAN_BE_HELD_AGAIN else None,
     }
     return render(request, "work/refused.html", context, status=403)

@@ -1,6 +1,7 @@
 """A crowd that knows a study only as a whole: one call says what is on offer there, and our page hands out the HITs."""
 
 import io
+from html import unescape
 from typing import Any
 
 import pytest
@@ -8,7 +9,8 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 
 from hits.batching import build_hits
-from hits.crowds import CROWDS, open_crowd
+from hits.crowds import CROWDS, HandBack, Outcome, open_crowd
+from hits.crowds.contract import Way
 from hits.designing import create_study
 from hits.models import Assignment, Hit, Offering, Submission, offering_for
 from hits.paying import reject
@@ -33,7 +35,11 @@ def crowd(monkeypatch: pytest.MonkeyPatch) -> WholeCrowd:
 
 @pytest.fixture
 def offering(example_corpus: None, researcher: User, transactional_db: None) -> Offering:
-    study = create_study({**DEMO, "crowd": ANYBODY, "pay": BY_HAND})
+    return offered()
+
+
+def offered(**crowd: Any) -> Offering:
+    study = create_study({**DEMO, "crowd": {**ANYBODY, **crowd}, "pay": BY_HAND})
     build_hits(study)
     study.refresh_from_db()
     publish("--hits", "2")
@@ -148,6 +154,48 @@ def test_a_worker_never_gets_a_hit_twice_and_then_reads_that_nothing_is_free(
     assert third.status_code == 403
     assert "There is no free task for you at the moment" in third.content.decode()
     assert "Please close this page; nothing counts against you." in third.content.decode()
+
+
+WAYS_BACK = {
+    "redirect": HandBack(Way.REDIRECT, "FULL", "https://panel.example/back?code=FULL&n=1"),
+    "form": HandBack(Way.FORM, "FULL", "https://panel.example/back", {"code": "FULL&n=1"}),
+    "code": HandBack(Way.CODE, "FULL&n=1", note="The panel pays you for coming."),
+}
+
+
+@pytest.mark.parametrize("back", WAYS_BACK.values(), ids=WAYS_BACK.keys())
+def test_who_gets_nothing_is_sent_back_in_the_crowds_own_way(
+    crowd: WholeCrowd, offering: Offering, back: HandBack
+) -> None:
+    crowd.panel.ways_back[Outcome.STUDY_FULL] = back
+    for session in ("s1", "s2"):
+        Visitor(offering, crowd, "p1", session).finish()
+
+    full = Visitor(offering, crowd, "p1", "s3").visit()
+    crowd.panel.study = "another study"
+    denied = Visitor(offering, crowd, "p2").visit()
+
+    page = full.content.decode()
+    assert (full.status_code, denied.status_code) == (403, 403)
+    assert "FULL&amp;n=1" in page
+    assert back.action in unescape(page)
+    assert back.note in page
+    assert "Please close this page" not in page
+    assert "FULL" not in denied.content.decode()  # a code may be worth money
+
+
+def test_who_has_done_as_much_as_they_may_is_sent_back_too(
+    crowd: WholeCrowd, example_corpus: None, researcher: User, transactional_db: None
+) -> None:
+    offering = offered(max_hits_per_worker=1)
+    crowd.panel.ways_back[Outcome.STUDY_FULL] = WAYS_BACK["code"]
+    Visitor(offering, crowd, "p1").finish()
+
+    page = Visitor(offering, crowd, "p1", "s2").visit().content.decode()
+
+    assert "Each participant may do 1 task of this study" in page
+    assert "The panel pays you for coming." in page
+    assert "{return_it}" not in page
 
 
 def test_the_last_place_is_given_once_and_again_when_its_holder_ran_out_of_time(

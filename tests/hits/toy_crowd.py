@@ -13,7 +13,7 @@ from django.http import HttpRequest
 
 from hits.crowds import CrowdWords, Held, HitToOffer, MarketAssignment, MarketBonus, MarketHit, Preview, Visit
 from hits.crowds.abilities import Abilities, Environment, unknown_options, unmet_wishes
-from hits.crowds.contract import CANT_TELL, HandBack, Sites, Way
+from hits.crowds.contract import CANT_TELL, HandBack, Outcome, Sites, Way
 from hits.crowds.fees import Fees
 from hits.errors import DesignProblem, MarketRefused, MarketUnavailable
 from hits.models import Assignment, Offering, Submission
@@ -257,6 +257,9 @@ class ToyCrowd:
 
     def hand_back(self, assignment: Assignment, submit_to: str, code: str, copy: Mapping[str, str]) -> HandBack:
         return HandBack(Way.CODE, code)
+
+    def turn_away(self, visit: Visit, offering: Offering, outcome: Outcome) -> HandBack | None:
+        return None
 
     def fields_of(self, answer: str) -> dict[str, str]:
         return {}

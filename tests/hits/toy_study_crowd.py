@@ -1,10 +1,10 @@
 """A crowd that knows a study only as a whole: one study there, with places, to which it sends people without a HIT."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from hits.crowds import Held, HitToOffer, MarketHit, Visit, Word, crowd_notes
+from hits.crowds import HandBack, Held, HitToOffer, MarketHit, Outcome, Visit, Word, crowd_notes
 from hits.crowds.hits_of_rows import hits_of_rows
 from hits.errors import MarketUnavailable
 from hits.models import Offering
@@ -18,6 +18,7 @@ class StudyPanel(Panel):
     study: str = ""  # the id of the study there
     is_away: bool = False
     calls: int = 0
+    ways_back: dict[Outcome, HandBack] = field(default_factory=dict)
 
 
 class WholeMarket(ToyMarket):
@@ -74,3 +75,6 @@ class WholeCrowd(ToyCrowd):
     def ask_holder(self, visit: Visit, offering: Offering) -> Held:
         is_theirs = crowd_notes(offering).get("study") == self.panel.study
         return Held(Word.HOLDS if is_theirs else Word.DOES_NOT)
+
+    def turn_away(self, visit: Visit, offering: Offering, outcome: Outcome) -> HandBack | None:
+        return self.panel.ways_back.get(outcome)

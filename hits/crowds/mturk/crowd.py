@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from hits.crowds.abilities import Abilities, Environment, unknown_options, unmet_wishes
-from hits.crowds.contract import HandBack, Held, Preview, Sites, Visit
+from hits.crowds.contract import HandBack, Held, Outcome, Preview, Sites, Visit
 from hits.crowds.fees import Fees
 from hits.crowds.mturk.annotations import known_annotations, names_study
 from hits.crowds.mturk.answer_xml import fields_of
@@ -79,6 +79,10 @@ class MTurk:
 
     def hand_back(self, assignment: Assignment, submit_to: str, code: str, copy: Mapping[str, str]) -> HandBack:
         return hand_back(assignment, submit_to, code, copy)
+
+    def turn_away(self, visit: Visit, offering: Offering, outcome: Outcome) -> HandBack | None:
+        """Send nobody back: MTurk has no code for it, and its own page has the button that returns a HIT."""
+        return None
 
     def fields_of(self, answer: str) -> dict[str, str]:
         return fields_of(answer)
