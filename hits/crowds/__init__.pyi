@@ -1,3 +1,5 @@
+from .bulk_paying import BonusToPay as BonusToPay
+from .bulk_paying import BulkMarket as BulkMarket
 from .calling import Met as Met
 from .calling import call_in_threads as call_in_threads
 from .calling import carry_out as carry_out

@@ -8,11 +8,13 @@ from hits.crowds.abilities import Environment
 from hits.crowds.contract import Crowd, Preview, Visit
 from hits.crowds.fees import Fees
 from hits.crowds.mturk.crowd import MTurk
+from hits.crowds.prolific.prolific_crowd import Prolific
 from hits.models import USUAL_CROWD, Offering, place_name
 from hits.models.design import StudyDesign
 
 CROWDS: dict[str, Crowd] = {
     "mturk": MTurk(),
+    "prolific": Prolific(),
 }
 
 USUAL_WORDS = CROWDS[USUAL_CROWD].words  # for a visitor of whom nobody knows where they come from

@@ -13,6 +13,7 @@ from hits.models.event import Event
 from hits.models.exclusion import Exclusion, ScreeningRun
 from hits.models.hit import Hit, HitItem
 from hits.models.offering import Offering, offering_for, place_name, split_place
+from hits.models.ordered_bonuses import BonusList
 from hits.models.own_rule import DroppedModel, RuleLook, RuleStop
 from hits.models.payment import Payment
 from hits.models.publication import Publication
@@ -33,6 +34,7 @@ __all__ = [
     "Assignment",
     "BackgroundJob",
     "BonusCheck",
+    "BonusList",
     "DroppedModel",
     "Event",
     "Exclusion",
