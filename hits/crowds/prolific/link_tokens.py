@@ -18,14 +18,19 @@ import structlog
 from django.conf import settings
 
 from evalplatform.errors import EvalPlatformError
+from hits.crowds.prolific.prolific_environments import LOCAL
 from hits.crowds.prolific.prolific_transport import KEYS, AnswerLost, Transport, open_transport
 
 ISSUER = "https://www.prolific.com"
 KEPT_SECONDS = 86_400  # Prolific's keys change rarely, and an unknown one makes us look again
-LOOK_AGAIN_SECONDS = 60  # at most so often, since anybody can invent the name of a key
+LOOK_AGAIN_SECONDS = 60  # at most so often, since anybody can invent the name of a key; here, a look costs nothing
 LEEWAY_SECONDS = 60
 
 log = structlog.get_logger("hits.crowds.prolific.link_tokens")
+
+
+class TooSoon(Exception):
+    """The key is not known, and we have looked for another one a moment ago."""
 
 
 class Verdict(Enum):
@@ -44,19 +49,22 @@ class KeyStore:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def find(self, kid: str) -> Any:
+        """Return the key. Raises KeyError if there is none, and TooSoon if we may not look for it just now."""
         with self.lock:
             age = time.monotonic() - self.read_at
-            if age > KEPT_SECONDS or (kid not in self.keys and age > LOOK_AGAIN_SECONDS):
+            if kid not in self.keys or age > KEPT_SECONDS:
+                if age < LOOK_AGAIN_SECONDS and self.environment != LOCAL:
+                    raise TooSoon(kid)
                 self.keys = self._read(open_transport(self.environment))
                 self.read_at = time.monotonic()
-            return self.keys.get(kid)
+            return self.keys[kid]
 
     def _read(self, transport: Transport) -> dict[str, Any]:
         answer = transport("GET", KEYS, b"", {})
         if answer.status != 200:
             raise AnswerLost(str(answer.status))
-        found = json.loads(answer.body)["keys"]
-        return {one["kid"]: jwt.PyJWK(one, algorithm="RS256").key for one in found if one.get("kty") == "RSA"}
+        found = json.loads(answer.body).get("keys", [])
+        return {one.get("kid", ""): jwt.PyJWK(one, algorithm="RS256").key for one in found if one.get("kty") == "RSA"}
 
 
 _stores: dict[str, KeyStore] = {}
@@ -68,8 +76,6 @@ def check_token(token: str, environment: str, ids: Mapping[str, str], store: Key
     try:
         kid = jwt.get_unverified_header(token).get("kid", "")
         key = store.find(str(kid))
-        if key is None:
-            return Verdict.FALSE
         needed = ["iss", "sub", "aud", "exp"]
         options: Any = {"require": needed, "verify_aud": False}
         claims = jwt.decode(token, key, ["RS256"], issuer=ISSUER, leeway=LEEWAY_SECONDS, options=options)
@@ -77,7 +83,9 @@ def check_token(token: str, environment: str, ids: Mapping[str, str], store: Key
         return Verdict.UNDECIDED  # the page was loaded again after an hour
     except jwt.PyJWTError:
         return Verdict.FALSE
-    except (AnswerLost, EvalPlatformError, KeyError, ValueError) as error:
+    except KeyError:
+        return Verdict.FALSE
+    except (TooSoon, AnswerLost, EvalPlatformError, ValueError) as error:
         log.warning("prolific_keys_unreadable", error=str(error))
         return Verdict.UNDECIDED
     named = claims.get("prolific")
