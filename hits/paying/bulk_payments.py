@@ -157,7 +157,7 @@ def _settle(market: BulkMarket, owed: Sequence[Payment], now: datetime, result: 
         elif one.sending_at is not None:
             in_doubt.add(key)
             _say_where_it_is(one, now)
-        else:
+        elif one.submission.status == Status.APPROVED:  # a bonus before the approval may be refused
             free.setdefault(key, one)
     # While one is in doubt, a second of the same amount could not be told from it.
     ready = [one for key, one in free.items() if key not in in_doubt]
