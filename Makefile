@@ -40,6 +40,7 @@ bench: .venv/installed $(BUILT) .venv/browser
 	$(PY) -m benchmarks.publishing
 	$(PY) -m benchmarks.publishing_chaos
 	$(PY) -m benchmarks.third_party_clients
+	$(PY) -m benchmarks.third_party_prolific
 	$(PY) -m benchmarks.serving
 	$(PY) -m benchmarks.worker_page
 	$(PY) -m benchmarks.worker_effort

@@ -10,7 +10,7 @@ export default defineConfig({
     target: ["chrome111", "edge111", "firefox114", "safari16.4"],
     emptyOutDir: true,
     rollupOptions: {
-      input: { researcher: "src/researcher.ts", localturk: "src/localturk.ts", worker: "src/worker/main.ts" },
+      input: { researcher: "src/researcher.ts", localturk: "src/localturk.ts", localprolific: "src/styles/localprolific.css", worker: "src/worker/main.ts" },
       output: { entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js", assetFileNames: "[name][extname]" },
     },
   },

@@ -58,7 +58,6 @@ def handle(
             params=dict(parse_qsl(url.query, keep_blank_values=True)),
             body=_parsed(body),
             base_url=base_url.rstrip("/"),
-            headers={name.lower(): value for name, value in (headers or {}).items()},
         )
         with misbehaving.struck_by(amounts):
             return _answer(route, call, ids, set(amounts))

@@ -87,13 +87,15 @@ def filter_problem(one: dict[str, Any]) -> str:
 def lets_in(one: dict[str, Any], participant: Participant) -> bool:
     key, values = one["filter_id"], one.get("selected_values", [])
     if key in RANGE:
-        answer, bounds = participant.answers.get(key), one["selected_range"]
-        lower, upper = bounds.get("lower"), bounds.get("upper")
-        return answer is not None and (lower is None or lower <= answer) and bool(upper is None or answer <= upper)
+        answer: int | None = participant.answers.get(key)
+        lower: int | None = one["selected_range"].get("lower")
+        upper: int | None = one["selected_range"].get("upper")
+        return answer is not None and (lower is None or lower <= answer) and (upper is None or answer <= upper)
     if key in SELECT:
         given = participant.answers.get(key, [])
         return bool(set(given if isinstance(given, list) else [given]) & set(values))
-    return _is_on_list(key, values, participant) != (key.endswith("_blocklist") or key == behaviour().blocklist_filter)
+    is_blocking = key.endswith("_blocklist") or key == behaviour().blocklist_filter
+    return _is_on_list(key, values, participant) is not is_blocking
 
 
 def _is_on_list(key: str, values: list[str], participant: Participant) -> bool:

@@ -1,12 +1,12 @@
 """Note what webhooks have to be told: one delivery for each enabled subscription to this type of event."""
 
 import uuid
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Q
-
+from localprolific import misbehaving
 from localprolific.behaviour import behaviour
+from localprolific.misbehaving import Kind
 from localprolific.models import HookDelivery, HookSubscription, ProlificStudy, ProlificSubmission, Workspace
 
 SUBMISSION_STATUS = "submission.status.change"
@@ -48,17 +48,20 @@ def _tell(workspace: Workspace, event_type: str, body: dict[str, Any], now: date
     subscriptions = list(open_ones)
     if subscriptions and behaviour().are_unconfirmed_hooks_silent:
         subscriptions = [one for one in subscriptions if one.is_confirmed]
+    if not subscriptions:
+        return
+    late = timedelta(seconds=misbehaving.strike("tell_of_event").get(Kind.LATE_DELIVERY, 0))
     HookDelivery.objects.bulk_create(
         HookDelivery(
             event_id=str(uuid.uuid4()),
             subscription=one,
             payload={"event_type": event_type, **body},
             happened_at=now,
-            due_at=now,
+            due_at=now + late,
         )
         for one in subscriptions
     )
 
 
 def is_anyone_told(workspace: Workspace) -> bool:
-    return HookSubscription.objects.filter(Q(is_enabled=True), workspace=workspace).exists()
+    return HookSubscription.objects.filter(is_enabled=True, workspace=workspace).exists()

@@ -9,6 +9,7 @@ from django.views.decorators.http import require_GET
 
 from localprolific.api_calls import handle
 from localprolific.errors import AnswerLost
+from localprolific.hook_sending import send_soon
 from localprolific.openness import is_open
 from localprolific.signed_links import key_set
 
@@ -29,6 +30,7 @@ def call_api(request: HttpRequest, rest: str) -> HttpResponse:
     except AnswerLost:
         _drop_connection(request)
         return HttpResponse(status=502)
+    send_soon()
     return HttpResponse(answer.body, status=answer.status, headers=dict(answer.headers))
 
 

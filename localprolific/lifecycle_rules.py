@@ -127,8 +127,7 @@ def due_at_of(submission: ProlificSubmission) -> datetime | None:
         case Status.ACTIVE:
             return submission.arrives_at or deadline_of(submission)
         case Status.AWAITING_REVIEW if submission.completed_at:
-            unreviewed = submission.completed_at + UNREVIEWED_FOR
-            return min(unreviewed, submission.approval_due_at or unreviewed)
+            return submission.completed_at + UNREVIEWED_FOR
         case _:
             return None
 
@@ -154,41 +153,57 @@ def arrive(submission: ProlificSubmission, now: datetime, actor: str = "particip
     """Let completed work count as completed, and do what its code asks for."""
     submission.arrives_at = None
     actions = {action["action"]: action for action in _actions_of(submission, actor)}
-    screen_out = actions.get("FIXED_SCREEN_OUT_PAYMENT")
-    if screen_out is not None and _has_slot(submission, screen_out):
-        move(submission, Status.SCREENED_OUT, now)
-        wallet.pay_for_work(submission, screen_out["reward"], WalletEntry.Kind.SCREEN_OUT, now)
-        _change_groups(submission, actions, now)
-        return
     if "REQUEST_RETURN" in actions:
         submission.return_requested_at = now
         submission.request_reasons = [actions["REQUEST_RETURN"].get("return_reason", "")]
-    move(submission, Status.AWAITING_REVIEW, now)
     _change_groups(submission, actions, now)
-    if "AUTOMATICALLY_APPROVE" in actions:
+    screen_out = actions.get("FIXED_SCREEN_OUT_PAYMENT")
+    if screen_out is not None and _has_slot(submission, screen_out) and _can_pay(submission, screen_out["reward"]):
+        wallet.pay_for_work(submission, screen_out["reward"], WalletEntry.Kind.SCREEN_OUT, now)
+        move(submission, Status.SCREENED_OUT, now)
+        return
+    move(submission, Status.AWAITING_REVIEW, now)
+    if "AUTOMATICALLY_APPROVE" in actions and _can_pay(submission, submission.study.reward_cents):
         approve(submission, now)
 
 
 def approve(submission: ProlificSubmission, now: datetime) -> None:
     submission.reviewed_at = now
-    submission.approval_due_at = None
-    move(submission, Status.APPROVED, now)
     if not submission.study.is_test:
         wallet.pay_for_work(submission, submission.study.reward_cents, WalletEntry.Kind.REWARD, now)
+    move(submission, Status.APPROVED, now)
+
+
+def approve_all(study: ProlificStudy, submissions: list[ProlificSubmission], now: datetime) -> list[ProlificSubmission]:
+    """Approve the first of these for which there is money, at the moments when they were due, and return them."""
+    study.workspace.refresh_from_db()
+    cost = 0 if study.is_test else wallet.cost_cents(study.workspace, study.reward_cents)
+    money = study.held_cents + study.workspace.available_cents
+    approved = submissions[: money // cost] if cost else submissions
+    for submission in approved:
+        submission.study = study
+        submission.status, submission.reviewed_at, submission.due_at = Status.APPROVED, submission.due_at, None
+    ProlificSubmission.objects.bulk_update(approved, ["status", "reviewed_at", "due_at"], batch_size=500)
+    if cost:
+        wallet.pay_for_all(study, approved, now)
+    if hook_events.is_anyone_told(study.workspace):
+        for submission in approved:
+            hook_events.tell_of_submission(submission, now)
+    refresh(study, now)
+    return approved
 
 
 def approve_partially(submission: ProlificSubmission, percentage: float, now: datetime) -> None:
     submission.reviewed_at = now
-    move(submission, Status.PARTIALLY_APPROVED, now)
     cents = round(submission.study.reward_cents * percentage / 100)
     wallet.pay_for_work(submission, cents, WalletEntry.Kind.REWARD, now)
+    move(submission, Status.PARTIALLY_APPROVED, now)
 
 
 def reject(submission: ProlificSubmission, category: str, message: str, now: datetime) -> None:
     submission.reviewed_at = now
     submission.rejection_category = category
     submission.message = message
-    submission.approval_due_at = None
     move(submission, Status.REJECTED, now)
 
 
@@ -202,6 +217,14 @@ def _actions_of(submission: ProlificSubmission, actor: str) -> list[dict[str, An
 def _has_slot(submission: ProlificSubmission, action: dict[str, Any]) -> bool:
     used = submission.study.submissions.filter(status=Status.SCREENED_OUT).count()
     return used < int(action["slots"])
+
+
+def _can_pay(submission: ProlificSubmission, cents: int) -> bool:
+    """Return whether there is money for it, held or free. Otherwise the work waits for the researcher: whoever hands
+    it in must not be told that the wallet is empty."""
+    study = submission.study
+    study.workspace.refresh_from_db()
+    return study.held_cents + study.workspace.available_cents >= wallet.cost_cents(study.workspace, cents)
 
 
 def _change_groups(submission: ProlificSubmission, actions: dict[str, dict[str, Any]], now: datetime) -> None:

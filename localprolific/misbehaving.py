@@ -7,7 +7,8 @@ drop-after          the call acted, but the connection closes without an answer
 bonus-lag           bonuses that are paid now become visible only `amount` seconds after they were paid
 list-lag            lists leave out what is younger than `amount` seconds
 rows-between-pages  somebody begins to work on the study before each page but the first, so that pages shift
-double-delivery     webhooks that come now are delivered twice
+double-delivery     webhooks are delivered twice (operation deliver_event)
+late-delivery       webhooks set out `amount` seconds late, and so after others (operation tell_of_event)
 
 A fault may be limited to operations (names of localprolific/endpoints), to a probability (drawn from its seed) and to a
 number of times. `add_fault` stores a row, and the fault strikes in every process that serves this database; one of

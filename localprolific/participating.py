@@ -77,7 +77,7 @@ def start(submission: ProlificSubmission, now: datetime) -> str:
             move(locked, Status.ACTIVE, now)
         if locked.status != Status.ACTIVE or locked.completed_at:
             raise Refused(f"This place is not yours any more: the work is {locked.status.lower()}.")
-        return visit_url(locked, now)
+        return visit_url(locked)
 
 
 def complete(participant: Participant, code: str, now: datetime) -> ProlificSubmission:

@@ -4,19 +4,18 @@ Guaranteed: each happens once, under the lock of its study, when something is ne
 background.
 """
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from django.db import connection, transaction
 
 from localprolific import wallet
 from localprolific.behaviour import behaviour
-from localprolific.errors import Invalid
 from localprolific.lifecycle_rules import (
     Status,
     StudyStatus,
-    approve,
+    approve_all,
     arrive,
-    due_at_of,
     lock_study,
     lock_submission,
     move,
@@ -38,7 +37,10 @@ def settle(now: datetime) -> None:
         for pk in list(ProlificStudy.objects.filter(due_at__lte=now).values_list("pk", flat=True)):
             _end_publishing(pk, now)
         due = ProlificSubmission.objects.filter(due_at__lte=now).order_by("due_at", "pk")
-        for pk in list(due.values_list("pk", flat=True)):
+        unreviewed = due.filter(status=Status.AWAITING_REVIEW).order_by()
+        for study_pk in list(unreviewed.values_list("study_id", flat=True).distinct()):
+            _approve_due(study_pk, now)
+        for pk in list(due.exclude(status=Status.AWAITING_REVIEW).values_list("pk", flat=True)):
             _settle_submission(pk, now)
         for pk in list(BonusOrder.objects.filter(due_at__lte=now).values_list("pk", flat=True)):
             _pay_order(pk)
@@ -61,22 +63,23 @@ def _end_publishing(pk: int, now: datetime) -> None:
         refresh(study, now)
 
 
+def _approve_due(study_pk: int, now: datetime) -> None:
+    """Approve all work of a study whose time has come, together: it may be a thousand submissions."""
+    with transaction.atomic():
+        study = lock_study(study_pk)
+        due = ProlificSubmission.objects.filter(study=study, status=Status.AWAITING_REVIEW, due_at__lte=now)
+        approved = approve_all(study, list(due.select_related("participant").order_by("due_at", "pk")), now)
+        # There is no money for the others. Prolific would freeze the account; we look again in an hour.
+        due.exclude(pk__in=[one.pk for one in approved]).update(due_at=now + timedelta(hours=1))
+
+
 def _settle_submission(pk: int, now: datetime) -> None:
-    try:
-        _settle_in_one(pk, now)
-    except Invalid:  # there is no money for it; Prolific would freeze the account, we look again in an hour
-        ProlificSubmission.objects.filter(pk=pk).update(due_at=now + timedelta(hours=1))
-
-
-def _settle_in_one(pk: int, now: datetime) -> None:
     with transaction.atomic():
         submission = lock_submission(pk)
         due = submission.due_at
-        if due is None or due > now:
+        if due is None or due > now or submission.status == Status.AWAITING_REVIEW:
             return
-        if submission.status == Status.AWAITING_REVIEW:
-            approve(submission, due)
-        elif submission.arrives_at:
+        if submission.arrives_at:
             arrive(submission, due)
         else:
             is_reserved = submission.status == Status.RESERVED
@@ -110,8 +113,9 @@ def _pay_order(pk: int) -> None:
         BonusOrder.objects.filter(pk=pk).update(due_at=None)
 
 
-def approve_later(submission: ProlificSubmission, now: datetime) -> None:
-    """Note that a bulk approval was asked for."""
-    submission.approval_due_at = now + timedelta(seconds=behaviour().bulk_approval_seconds)
-    submission.due_at = due_at_of(submission)
-    submission.save()
+def approve_later(submissions: Iterable[ProlificSubmission], now: datetime) -> None:
+    """Note that a bulk approval of these was asked for. Work that does not await its review is passed over."""
+    due_at = now + timedelta(seconds=behaviour().bulk_approval_seconds)
+    keys = [submission.pk for submission in submissions]
+    awaiting = ProlificSubmission.objects.filter(pk__in=keys, status=Status.AWAITING_REVIEW)
+    awaiting.filter(due_at__gt=due_at).update(due_at=due_at)

@@ -2,13 +2,14 @@
 
 import functools
 import uuid
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 import jwt
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
+from django.utils import timezone
 
 from localprolific.behaviour import behaviour
 from localprolific.models import ProlificSubmission, SigningKey
@@ -18,7 +19,7 @@ TOKEN_LIFE = timedelta(hours=1)  # a guess: Prolific publishes none
 PLACEHOLDERS = {"PROLIFIC_PID": "participant", "STUDY_ID": "study", "SESSION_ID": "submission"}
 
 
-def visit_url(submission: ProlificSubmission, now: datetime) -> str:
+def visit_url(submission: ProlificSubmission) -> str:
     url = submission.url
     ids = {
         "PROLIFIC_PID": submission.participant.participant_id,
@@ -30,12 +31,13 @@ def visit_url(submission: ProlificSubmission, now: datetime) -> str:
     if not submission.study.is_url_secure:
         return url
     parts = urlsplit(url)
-    query = "&".join(filter(None, [parts.query, urlencode({"prolific_token": sign(submission, url, now)})]))
+    query = "&".join(filter(None, [parts.query, urlencode({"prolific_token": sign(submission, url)})]))
     return parts._replace(query=query).geturl()
 
 
-def sign(submission: ProlificSubmission, url: str, now: datetime) -> str:
+def sign(submission: ProlificSubmission, url: str) -> str:
     """Return the signed token: who comes, to which study, with which submission."""
+    now = timezone.now()  # the real time, by which whoever checks the token goes
     key = current_key()
     parts = urlsplit(url)
     audiences = {"origin": f"{parts.scheme}://{parts.netloc}", "domain": parts.hostname or "", "url": url}

@@ -61,11 +61,35 @@ def hold_for_study(study: ProlificStudy, cents: int) -> None:
 
 
 def pay_for_work(submission: ProlificSubmission, cents: int, kind: str, now: datetime) -> None:
-    """Pay for a submission out of free money; the study holds less afterwards."""
-    workspace = submission.study.workspace
+    """Pay for a submission, with what its study holds before anything else. Whoever calls lets the study hold enough
+    again."""
+    study = submission.study
+    workspace = study.workspace
     cost = cost_cents(workspace, cents)
+    hold_for_study(study, study.held_cents - min(study.held_cents, cost))
+    study.save()
     _change(workspace, needed_cents=cost, balance_cents=F("balance_cents") - cost)
     note_payment(submission, cents, cost - cents, kind, now)
+
+
+def pay_for_all(study: ProlificStudy, submissions: list[ProlificSubmission], now: datetime) -> None:
+    """Pay the reward of each, as if by one call after the other."""
+    workspace, cents = study.workspace, study.reward_cents
+    cost = cost_cents(workspace, cents)
+    hold_for_study(study, study.held_cents - min(study.held_cents, cost * len(submissions)))
+    study.save()
+    _change(workspace, cost * len(submissions), balance_cents=F("balance_cents") - cost * len(submissions))
+    WalletEntry.objects.bulk_create(
+        WalletEntry(
+            kind=WalletEntry.Kind.REWARD,
+            workspace=workspace,
+            submission=submission,
+            amount_cents=cents,
+            fee_cents=cost - cents,
+            paid_at=submission.reviewed_at or now,
+        )
+        for submission in submissions
+    )
 
 
 def note_payment(submission: ProlificSubmission, cents: int, fee: int, kind: str, now: datetime) -> None:

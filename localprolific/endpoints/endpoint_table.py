@@ -22,7 +22,6 @@ class ApiCall:
     params: dict[str, str] = field(default_factory=dict)
     body: Any = None
     base_url: str = ""
-    headers: dict[str, str] = field(default_factory=dict)
 
     def fields(self) -> dict[str, Any]:
         if not isinstance(self.body, dict):

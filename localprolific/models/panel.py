@@ -40,6 +40,7 @@ class PanelFault(models.Model):
         LIST_LAG = "list-lag"
         ROWS_BETWEEN_PAGES = "rows-between-pages"
         DOUBLE_DELIVERY = "double-delivery"
+        LATE_DELIVERY = "late-delivery"
 
     kind = models.CharField(max_length=20, choices=Kind)
     amount = models.FloatField(default=0, help_text="seconds")

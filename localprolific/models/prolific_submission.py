@@ -38,7 +38,6 @@ class ProlificSubmission(models.Model):
     reviewed_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True, help_text="when it was returned or timed out")
     arrives_at = models.DateTimeField(null=True, help_text="until then, completed work still counts as being worked on")
-    approval_due_at = models.DateTimeField(null=True, help_text="when a bulk approval takes effect")
     due_at = models.DateTimeField(null=True)
 
     class Meta:

@@ -40,7 +40,6 @@ class HookDelivery(models.Model):
     happened_at = models.DateTimeField()
     due_at = models.DateTimeField(null=True)
     tries = models.PositiveIntegerField(default=0)
-    copies_left = models.PositiveIntegerField(default=1)
     delivered_at = models.DateTimeField(null=True)
 
     class Meta:

@@ -1,0 +1,25 @@
+"""Where the local Prolific is open: in rehearsals, and nowhere else."""
+
+import pytest
+from django.test import Client
+from pytest_django import Settings
+
+from localprolific.openness import is_open
+
+PAGES = ("", "studies/", "earned/", "submissions/complete?cc=A", ".well-known/study/jwks.json", "api/v1/users/me/")
+
+
+def test_a_rehearsal_shows_its_pages(client: Client, db: None) -> None:
+    assert is_open()
+    assert [client.get(f"/localprolific/{page}").status_code for page in PAGES] == [200, 302, 200, 409, 200, 401]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("LOCAL_MARKET", False), ("MTURK_ENVIRONMENT", "sandbox"), ("MUST_WORKERS_SIGN_IN", True)]
+)
+def test_it_is_closed_where_real_people_come(
+    client: Client, db: None, settings: Settings, name: str, value: object
+) -> None:
+    setattr(settings, name, value)
+
+    assert {client.get(f"/localprolific/{page}").status_code for page in PAGES} == {404}
