@@ -14,11 +14,12 @@ from hits.budgeting import Waiting, open_places, spending, summarise_waiting
 from hits.collecting import Collected, collect, recently_rejected
 from hits.crowds import Market
 from hits.deciding import has_stopped, is_rule_due
-from hits.models import Event, Offering, Payment, Publication, Study, Submission
+from hits.models import Assignment, Event, Offering, Payment, Publication, Study, Submission
 from hits.models.money import money
 from hits.paying import Paid, note_found_bonuses, pay
 from hits.publishing import Limited, limit_workers, settle_offering
 from hits.replacing import Replaced, has_unreplaced_losses, replace_lost_assignments
+from hits.serving import end_old_leases
 
 OnProgress = Callable[[str, int, int], None]
 
@@ -74,7 +75,9 @@ def unsettled_offerings() -> list[Offering]:
 def _is_unsettled(offering: Offering) -> bool:
     waiting = Submission.objects.waiting().filter(assignment__offering=offering)
     owed = Payment.objects.owed().filter(submission__assignment__offering=offering)
-    if waiting.exists() or owed.exists() or open_places(offering):
+    # Late work may come in when every place is filled.
+    late = Assignment.objects.filter(offering=offering, place=Assignment.Place.EXTRA, submission=None)
+    if waiting.exists() or owed.exists() or open_places(offering) or late.exists():
         return True
     if recently_rejected(offering, timezone.now()).exists() or is_rule_due(offering):
         return True
@@ -130,5 +133,6 @@ def sync(
         replaced = replace_lost_assignments(offering, market, now)
     elif _wants_replacements(offering.study) and has_unreplaced_losses(offering):
         _note_no_replacements(offering.study, now())
+    end_old_leases(offering, now())
     settle_offering(offering, market)
     return Synced(collected, paid, limited, replaced, found, summarise_waiting(offering))

@@ -52,6 +52,7 @@ REPEATED: dict[str, str | dict[str, str]] = {
     "tests/generation/test_scoring.py": CONSTRAINTS,
     "tests/generation/test_style_check.py": SUMS,
     # --- Studies, in the order of the rooms ---
+    "tests/hits/test_allocating.py": STATEMENTS,
     "tests/hits/test_background_work.py": LOCKS,
     "tests/hits/test_designing.py": {
         "test_dialogs_are_chosen_by_the_seed_and_not_reshuffled_by_later_imports": SUMS,

@@ -12,6 +12,7 @@ from .budget import typed_cap_cents as typed_cap_cents
 from .budget import with_cap as with_cap
 from .places import IN_FLIGHT as IN_FLIGHT
 from .places import confirmed_places as confirmed_places
+from .places import extra_counts as extra_counts
 from .places import former_counts as former_counts
 from .places import note_gone as note_gone
 from .places import note_places as note_places
@@ -21,6 +22,7 @@ from .places import replaced_places as replaced_places
 from .places import reveal_secret as reveal_secret
 from .places import revealed_secret as revealed_secret
 from .places import submitted_counts as submitted_counts
+from .recounting import recount_places as recount_places
 from .spending_lock import spending as spending
 from .spending_lock import within_budget as within_budget
 from .undecided import ANSWERS_MAY_COME as ANSWERS_MAY_COME

@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import Count, Max, Q
 
-from hits.crowds import MarketHit
-from hits.models import Event, Offering, Publication, Replacement, Study, Submission
+from hits.crowds import MarketHit, crowd_of
+from hits.models import Assignment, Event, Offering, Publication, Replacement, Study, Submission
 from hits.models.publication import PublicationQuerySet
 
 MAY_BE_THERE = ~Q(crowd_hit_id="") | Q(refusal="")
@@ -84,9 +84,16 @@ def submitted_counts(offering: Offering) -> dict[int, int]:
     return dict(ours.values("assignment__hit").annotate(count=Count("pk")).values_list("assignment__hit", "count"))
 
 
+def extra_counts(offering: Offering) -> dict[int, int]:
+    """Return how many submissions each HIT has beyond its places, by workers who were late."""
+    late = Submission.objects.filter(assignment__offering=offering, assignment__place=Assignment.Place.EXTRA)
+    return dict(late.values("assignment__hit").annotate(count=Count("pk")).values_list("assignment__hit", "count"))
+
+
 def _submitted_counts_here_and_there(offering: Offering) -> tuple[dict[int, int], dict[str, int]]:
     """Return the counts by our HITs, and by the marketplace's HITs, of which one of ours may have had several."""
-    ours = Submission.objects.filter(assignment__offering=offering)
+    # Extra work has no place (Assignment.Place), so the places are still to be filled.
+    ours = Submission.objects.filter(assignment__offering=offering).exclude(assignment__place=Assignment.Place.EXTRA)
     counted = ours.values("assignment__hit", "crowd_hit_id").annotate(count=Count("pk"))
     here: dict[int, int] = {}
     there: dict[str, int] = {}
@@ -134,11 +141,13 @@ def note_places(
     ours.filter(pk__in=closed, reopening_at__lt=now - IN_FLIGHT).update(reopening_at=None)
     ours.exclude(gone_at=None).update(gone_at=None)  # it exists after all; usually we had asked in another account
     known, former = confirmed_places(offering), former_counts(offering)
+    # Where a HIT stands in our own rows alone, nobody else can have asked for more; late work only looks like it.
+    is_ours_alone = crowd_of(offering).abilities.sends_to_study
     for publication, hit in hits:
         if publication.retired_at is not None:
             ours.filter(pk=publication.pk).update(places=hit.max_assignments - hit.available_count)
         places = hit.max_assignments + former.get(publication.hit_id, 0)
-        if publication.retired_at is None and places > known.get(publication.hit_id, places):
+        if not is_ours_alone and publication.retired_at is None and places > known.get(publication.hit_id, places):
             _note_replacement(publication, places, known[publication.hit_id], now)
 
 

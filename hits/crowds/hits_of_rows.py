@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from datetime import timedelta
 
 from django.db.models import Max
-from django.utils import timezone
 
 from hits.crowds.contract import MarketHit
 from hits.models import Assignment, Offering, Publication, Replacement
+from hits.models.assignment import HAS_PLACE
 
 HitId = tuple[int, str]  # our HIT, and its id there, of which it has several if it was put up again
 
@@ -25,7 +25,7 @@ def hits_of_rows(offering: Offering, marks: Mapping[str, int], handed_in: Mappin
     mark_of = {number: mark for mark, number in marks.items()}
     published = Publication.objects.filter(offering=offering).confirmed().select_related("hit").order_by("pk")
     current = {one.hit_id: one.crowd_hit_id for one in published if one.retired_at is None}
-    done, decided = _count_handed_in(offering, current, handed_in)
+    done, decided, extra = _count_handed_in(offering, current, handed_in)
     in_hand = _count_in_hand(offering, handed_in)
     of_hit: Counter[int] = Counter()
     for (hit, _), count in done.items():
@@ -39,8 +39,10 @@ def hits_of_rows(offering: Offering, marks: Mapping[str, int], handed_in: Mappin
         former = of_hit[one.hit_id] - done[this]
         made = one.hit.assignments if one.places is None else one.places
         places = max(made, more.get(one.hit_id, 0) - former) if is_current else max(made, done[this])
-        pending = min(in_hand[one.hit_id], max(0, places - done[this])) if is_current else 0
-        available = max(0, places - done[this] - pending) if is_current else 0
+        # Extra work is handed in beyond the places, so it fills none of them.
+        unfilled = max(0, places - (done[this] - extra[this])) if is_current else 0
+        pending = min(in_hand[one.hit_id], unfilled)
+        available = unfilled - pending
         yield MarketHit(
             crowd_hit_id=one.crowd_hit_id,
             mark=mark_of.get(one.hit.number, ""),
@@ -56,15 +58,22 @@ def hits_of_rows(offering: Offering, marks: Mapping[str, int], handed_in: Mappin
 
 def _count_handed_in(
     offering: Offering, current: Mapping[int, str], handed_in: Mapping[str, bool]
-) -> tuple[Counter[HitId], Counter[HitId]]:
-    """Count what was handed in under each id of a HIT, and what of it was decided."""
-    rows = Assignment.objects.filter(offering=offering, crowd_assignment_id__in=handed_in)
-    columns = ("crowd_assignment_id", "hit", "submission__crowd_hit_id")
-    known = {key: (hit, crowd_hit_id or current.get(hit, "")) for key, hit, crowd_hit_id in rows.values_list(*columns)}
-    return Counter(known.values()), Counter(hit_id for key, hit_id in known.items() if handed_in[key])
+) -> tuple[Counter[HitId], Counter[HitId], Counter[HitId]]:
+    """Count what was handed in under each id of a HIT, what of it was decided, and what of it is extra."""
+    rows = Assignment.objects.filter(offering=offering)
+    columns = ("crowd_assignment_id", "hit", "submission__crowd_hit_id", "place")
+    known = {
+        key: ((hit, crowd_hit_id or current.get(hit, "")), place == Assignment.Place.EXTRA)
+        for key, hit, crowd_hit_id, place in rows.order_by("pk").values_list(*columns)
+        if key in handed_in
+    }
+    done = Counter(this for this, _ in known.values())
+    decided = Counter(this for key, (this, _) in known.items() if handed_in[key])
+    return done, decided, Counter(this for this, is_extra in known.values() if is_extra)
 
 
 def _count_in_hand(offering: Offering, handed_in: Mapping[str, bool]) -> Counter[int]:
-    limit = timedelta(minutes=offering.study.parsed_design.crowd.time_limit_minutes)
-    held = Assignment.objects.filter(offering=offering).done_or_in_hand(timezone.now(), limit)
-    return Counter(held.exclude(crowd_assignment_id__in=handed_in).values_list("hit", flat=True))
+    """Count the places that somebody has whose work the crowd does not know to be handed in."""
+    has_place = Assignment.objects.filter(HAS_PLACE, offering=offering)
+    rows = has_place.values_list("crowd_assignment_id", "hit")
+    return Counter(hit for key, hit in rows if key not in handed_in)

@@ -12,6 +12,7 @@ from hits.models.design import USUAL_CROWD
 from hits.models.event import Event
 from hits.models.exclusion import Exclusion, ScreeningRun
 from hits.models.hit import Hit, HitItem
+from hits.models.hit_places import HitPlaces
 from hits.models.offering import Offering, offering_for, place_name, split_place
 from hits.models.ordered_bonuses import BonusList
 from hits.models.own_rule import DroppedModel, RuleLook, RuleStop
@@ -40,6 +41,7 @@ __all__ = [
     "Exclusion",
     "Hit",
     "HitItem",
+    "HitPlaces",
     "Membership",
     "Offering",
     "Payment",

@@ -13,6 +13,9 @@ FIRST_ATTEMPT = 1  # the checks of an item are numbered from 1
 IS_ONLY_VISITED = Q(confirmed_at=None, visited_from__gt="")
 
 
+HAS_PLACE = Q(place__in=["held", "filled"])
+
+
 class AssignmentQuerySet(models.QuerySet["Assignment"]):
     def done_or_in_hand(self, now: datetime, time_limit: timedelta) -> "AssignmentQuerySet":
         """Return the work that counts towards a worker's limit: what they submitted and what they are working on.
@@ -33,6 +36,15 @@ class Assignment(models.Model):
         GIVEN_UP = "given up"  # returned or abandoned: the marketplace does not say which
         TAKEN_OVER = "taken over"
         UNCONFIRMED = "unconfirmed"  # handed in to us, but not to the marketplace
+
+    class Place(models.TextChoices):
+        """Whether the work has one of its HIT's places, where our page gives workers their HITs (serving.leases)."""
+
+        NONE = ""  # the crowd hands out the HITs, and counts their places itself
+        HELD = "held"  # leased: a worker is at it, and may be until the time limit is over
+        FILLED = "filled"  # handed in
+        FREED = "freed"  # returned, abandoned, or out of time, so that the place was free for somebody else
+        EXTRA = "extra"  # handed in after that, when all places were taken: it counts and is paid, beyond the places
 
     hit = models.ForeignKey(Hit, on_delete=models.PROTECT, related_name="opened_assignments")
     # No index of its own: the indexes below begin with it.
@@ -57,6 +69,7 @@ class Assignment(models.Model):
     submitted_at = models.DateTimeField(null=True)  # on our page; it counts only once the marketplace confirms it
     ended_as = models.CharField(max_length=12, blank=True, choices=Ending)
     ended_at = models.DateTimeField(null=True)
+    place = models.CharField(max_length=6, blank=True, default="", choices=Place)
 
     objects = AssignmentQuerySet.as_manager()
 
@@ -91,6 +104,9 @@ class Assignment(models.Model):
                 condition=Q(submitted_at=None, taken_over_at=None),
                 name="assignment_in_hand",
             ),
+            # Whose lease ends first; and whose work waits for a place.
+            models.Index(fields=["offering", "held_at"], condition=Q(place="held"), name="assignment_leases"),
+            models.Index(fields=["offering", "hit"], condition=Q(place="extra"), name="assignment_extras"),
         ]
 
     def __str__(self) -> str:

@@ -6,7 +6,7 @@ once the crowd ends with what the rows say. A crowd that offers each HIT by itse
 
 from dataclasses import dataclass
 
-from hits.budgeting import places_in_all
+from hits.budgeting import places_in_all, recount_places
 from hits.crowds import Market, crowd_notes, note_of_crowd
 from hits.models import Offering, Publication
 
@@ -22,7 +22,10 @@ class _State:
 
 def settle_offering(offering: Offering, market: Market) -> None:
     """Bring the offering on its crowd to what our rows say. Call it after anything that changes which HITs are on
-    offer, or how many places they have, and at each sync."""
+    offer, or how many places they have, and at each sync.
+
+    Our own count of places comes first: it is what our page gives out, whether or not the crowd can be reached."""
+    recount_places(offering)
     state = _state(offering)
     for _ in range(MOST_CALLS):
         if state is None:

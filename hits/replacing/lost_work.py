@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from math import ceil
 
-from hits.budgeting import confirmed_places, submitted_counts
+from hits.budgeting import confirmed_places, extra_counts, submitted_counts
 from hits.crowds import crowd_of, fees_of
 from hits.models import Offering, Publication, ScreeningRun, Submission
 from hits.screening import first_rules
@@ -59,11 +59,13 @@ def has_unreplaced_losses(offering: Offering) -> bool:
     if not crowd_of(offering).abilities.can_reopen:
         return False
     lost, places = losses(offering), confirmed_places(offering)
-    submitted, most = submitted_counts(offering), fees_of(offering).most_assignments
+    submitted, extra = submitted_counts(offering), extra_counts(offering)
+    most = fees_of(offering).most_assignments
     on_offer = Publication.objects.filter(offering=offering).open()
     for hit, made, closed_at in on_offer.values_list("hit", "hit__assignments", "closed_at"):
         kept = submitted.get(hit, 0) - lost.get(hit, Loss()).count
-        coming = places[hit] - submitted.get(hit, 0) if closed_at is None else 0
-        if kept + coming < made and (places[hit] < most or places[hit] > submitted.get(hit, 0)):
+        unfilled = places[hit] - (submitted.get(hit, 0) - extra.get(hit, 0))
+        coming = unfilled if closed_at is None else 0
+        if kept + coming < made and (places[hit] < most or unfilled > 0):
             return True
     return False

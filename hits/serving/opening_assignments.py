@@ -1,7 +1,7 @@
 """Decides whether a worker may open a HIT, which card rotation they get, and who goes on if two hold one id."""
 
-from collections.abc import Collection, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Collection
+from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
@@ -9,20 +9,21 @@ from django.db import transaction
 from hits.batching import secret_number
 from hits.crowds import Held, Visit, Word, crowd_of
 from hits.models import Assignment, Offering, Replacement, Submission
-from hits.serving.allocating import choose_hit
+from hits.serving.allocating import give_hit, go_on
 from hits.serving.frozen import FrozenHit, FrozenStudy, frozen_offering
+from hits.serving.leases import is_leased, rotations_in_use
+from hits.serving.may_work import check_is_open, check_may_begin_another, find_refusal, is_time_over, time_limit
 from hits.serving.statements import (
     confirmed_of_hits,
     find_assignment,
-    find_others_in_hand,
     is_published,
-    is_stopped,
     lock_study,
     work_of_worker,
     write_assignment,
 )
+from hits.serving.taking_over import take_over
 from hits.serving.visit_limits import check_unconfirmed_visit, check_visit, visitor_key
-from hits.serving.work_refusals import Refusal, WorkRefused, limit_words
+from hits.serving.work_refusals import Refusal, WorkRefused
 
 
 def open_assignment(
@@ -47,7 +48,7 @@ def open_free_assignment(
     """Do the same for a crowd that sends its workers to the study: a new visit is given a HIT that is free for them."""
     check_visit(address)
     offering = frozen_offering(study.key, visit.place)
-    if offering is None or not crowd_of(offering).abilities.sends_to_study:
+    if offering is None or not is_leased(offering):
         raise WorkRefused(Refusal.OUTSIDE_MARKETPLACE)
     return _open(study, None, offering, visit, now, is_held_again, address)
 
@@ -79,28 +80,11 @@ def _open(
     held = crowd_of(offering).ask_holder(visit, offering)
     if known is None:
         return _open_new(study, named, offering, visit, held, address, now)
-    if known.confirmed_at is not None and held.word != Word.DOES_NOT and _find_refusal(study, known, now) is None:
+    if is_leased(offering):
+        return go_on(study, known, held, is_held_again, now)
+    if known.confirmed_at is not None and held.word != Word.DOES_NOT and find_refusal(study, known, now) is None:
         return known
     return _open_again(study, known, held, is_held_again, now)
-
-
-def check_is_open(study: FrozenStudy, assignment: Assignment, now: datetime) -> None:
-    """Raise unless the worker may still work on it. Submitted work passes: the page shows it, and changes nothing."""
-    if refusal := _find_refusal(study, assignment, now):
-        raise WorkRefused(refusal)
-
-
-def _find_refusal(study: FrozenStudy, assignment: Assignment, now: datetime) -> Refusal | None:
-    if assignment.submitted_at is not None:
-        return None
-    if assignment.taken_over_at is not None:
-        return Refusal.TAKEN_OVER
-    return Refusal.TIME_OVER if now > assignment.held_at + time_limit(study) else None
-
-
-def time_limit(study: FrozenStudy) -> timedelta:
-    """Return how long a worker may hold a HIT of this study."""
-    return timedelta(minutes=study.design.crowd.time_limit_minutes)
 
 
 def _find_offering(hit: FrozenHit, visit: Visit) -> Offering:
@@ -109,7 +93,7 @@ def _find_offering(hit: FrozenHit, visit: Visit) -> Offering:
     offering = frozen_offering(hit.study.key, visit.place)
     if offering is None or not is_published(hit.pk, offering, visit.hit_id):
         raise WorkRefused(Refusal.OUTSIDE_MARKETPLACE)
-    if crowd_of(offering).abilities.sends_to_study:  # nobody there may choose a HIT by its number
+    if is_leased(offering):  # nobody there may choose a HIT by its number
         raise WorkRefused(Refusal.OUTSIDE_MARKETPLACE)
     return offering
 
@@ -142,45 +126,47 @@ def _open_new(
     if known is not None:
         return known
     is_confirmed = held.word == Word.HOLDS
-    _take_over(offering, visit.assignment_id, visit.worker_id, is_confirmed, now)
-    held_after = now - time_limit(study)
-    own = work_of_worker(offering, visit.worker_id, visitor_key(address), held_after)
-    # Chosen under the lock: of two who come at once, only one gets the last place.
-    hit = named or choose_hit(study, offering, {pk for pk, _ in own}, held_after)
-    of_block = confirmed_of_hits(offering, hit.block_hits, held_after)
-    _check_may_begin(hit, offering, visit.worker_id, own)
-    if not is_confirmed:  # if the marketplace has given the worker a place, there is room
-        # A HIT that we have chosen has room; one that was named may be full.
-        _check_has_room(hit, offering, sum(is_in for of_hit, _, is_in in of_block if of_hit == hit.pk))
+    take_over(offering, visit.assignment_id, visit.worker_id, is_confirmed, now)
+    if named is None:
+        hit = give_hit(study, offering, visit.worker_id, now)
+        rotations = rotations_in_use(offering, hit.block_hits)
+    else:
+        hit = named
+        rotations = _check_may_begin(hit, offering, visit, is_confirmed, address, now - time_limit(study))
+    if not is_confirmed:
         check_unconfirmed_visit(hit, address, now)
     assignment = Assignment(
         hit_id=hit.pk,
         offering=offering,
         crowd_assignment_id=visit.assignment_id,
         crowd_worker_id=visit.worker_id,
-        rotation=_choose_rotation(hit, visit, {rotation for _, rotation, _ in of_block}, is_confirmed),
+        rotation=_choose_rotation(hit, visit, rotations, is_confirmed),
         opened_at=now,
         held_at=now - held.held_for,
         confirmed_at=now if is_confirmed else None,
         visited_from="" if is_confirmed else visitor_key(address),
+        place=Assignment.Place.HELD if named is None else Assignment.Place.NONE,
     )
     write_assignment(assignment)
     check_is_open(study, assignment, now)
     return assignment
 
 
-def _check_may_begin(hit: FrozenHit, offering: Offering, worker_id: str, own: Sequence[tuple[int, bool]]) -> None:
-    """Raise if the worker has seen these dialogs, is blocked, or has reached the study's limit. `own` is their work in
-    the study."""
+def _check_may_begin(
+    hit: FrozenHit, offering: Offering, visit: Visit, is_confirmed: bool, address: str, held_after: datetime
+) -> set[int]:
+    """Raise if the worker has seen these dialogs, may begin no other HIT, or the HIT is full. Return the block's
+    rotations that are in use."""
+    own = work_of_worker(offering, visit.worker_id, visitor_key(address), held_after)
+    of_block = confirmed_of_hits(offering, hit.block_hits, held_after)
     others = [(pk, counts) for pk, counts in own if pk != hit.pk]
     is_begun = any(pk == hit.pk and counts for pk, counts in own)
-    if any(pk in hit.block_hits for pk, _ in others) or (is_begun and _has_done_it(hit, offering, worker_id)):
+    if any(pk in hit.block_hits for pk, _ in others) or (is_begun and _has_done_it(hit, offering, visit.worker_id)):
         raise WorkRefused(Refusal.NOT_ELIGIBLE)
-    if is_stopped(offering, worker_id):
-        raise WorkRefused(Refusal.STOPPED)
-    limit = hit.study.design.crowd.max_hits_per_worker
-    if sum(counts for _, counts in others) >= limit:
-        raise WorkRefused(Refusal.LIMIT_REACHED, limit_words(limit, crowd_of(offering).words))
+    check_may_begin_another(hit.study, offering, visit.worker_id, sum(counts for _, counts in others))
+    if not is_confirmed:  # if the marketplace has given the worker a place, there is room
+        _check_has_room(hit, offering, sum(is_in for of_hit, _, is_in in of_block if of_hit == hit.pk))
+    return {rotation for _, rotation, _ in of_block}
 
 
 def _check_has_room(hit: FrozenHit, offering: Offering, handed_in: int) -> None:
@@ -227,35 +213,20 @@ def _open_again(study: FrozenStudy, known: Assignment, held: Held, is_held_again
     """Open again what was opened before and is not confirmed, whose time is over, or which somebody else holds now."""
     if held.word == Word.DOES_NOT:
         raise WorkRefused(Refusal.NOT_HELD)
-    refusal = _find_refusal(study, known, now)
+    refusal = find_refusal(study, known, now)
     if held.word == Word.HOLDS:
         known.confirmed_at, known.held_at, known.visited_from = now, now - held.held_for, ""
         known.taken_over_at = None
         known.save(update_fields=["confirmed_at", "held_at", "visited_from", "taken_over_at"])
-        _take_over(known.offering, known.crowd_assignment_id, known.crowd_worker_id, True, now)
+        take_over(known.offering, known.crowd_assignment_id, known.crowd_worker_id, True, now)
         check_is_open(study, known, now)
     elif refusal and not is_held_again:
         raise WorkRefused(refusal)
     elif refusal:
         # It is one worker's word against another's. Both go on, each in their own row, and the marketplace decides when
         # the work is collected.
-        if refusal == Refusal.TIME_OVER or now > known.held_at + time_limit(study):
+        if is_time_over(study, known, now):
             known.held_at = now
         known.taken_over_at, known.held_again_at = None, now
         known.save(update_fields=["held_at", "taken_over_at", "held_again_at"])
     return known
-
-
-def _take_over(offering: Offering, assignment_id: str, worker_id: str, is_confirmed: bool, now: datetime) -> None:
-    """Take the assignment from other workers who hold the same id.
-
-    If the crowd confirmed this worker, it is taken from everyone. If not, it is taken only from workers whom the crowd
-    has not confirmed, and only once: somebody who then says that they still hold it is not interrupted again.
-    """
-    if not find_others_in_hand(offering, assignment_id, worker_id):
-        return
-    same_id = Assignment.objects.filter(offering=offering, crowd_assignment_id=assignment_id)
-    in_hand = same_id.filter(submitted_at=None, taken_over_at=None)
-    if not is_confirmed:
-        in_hand = in_hand.filter(confirmed_at=None, held_again_at=None)
-    in_hand.exclude(crowd_worker_id=worker_id).update(taken_over_at=now)

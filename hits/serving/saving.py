@@ -16,13 +16,15 @@ from hits.protocols import InvalidAnswer, Value
 from hits.serving.assignment_tokens import Ticket
 from hits.serving.bonus import Checks, can_check
 from hits.serving.frozen import FrozenHit, FrozenItem, frozen_hit, frozen_offering
-from hits.serving.opening_assignments import check_is_open
+from hits.serving.leases import is_leased
+from hits.serving.may_work import check_is_open
 from hits.serving.page_data import answer_of, bonus_of
 from hits.serving.statements import (
     add_answer,
     answer_to,
     checks_of,
     hold_assignment,
+    lock_study,
     write_answer,
     write_check,
     write_consent,
@@ -113,6 +115,8 @@ def hold(
     if offering is None:
         raise WorkRefused(Refusal.TOKEN_INVALID)
     with transaction.atomic():
+        if is_submitted_allowed and is_leased(offering):
+            lock_study(hit.study.pk)  # places change only under it
         assignment = hold_assignment(offering, visit.assignment_id, visit.worker_id, step, feedback)
         if assignment is None or assignment.hit_id != hit.pk:
             # The database was restored to an earlier state; reloading the page creates the row again.

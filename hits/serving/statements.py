@@ -37,11 +37,11 @@ class Table(Generic[Row]):
         self._insert = f"INSERT INTO {self.name} ({', '.join(self.columns)}) VALUES ({marks})"  # noqa: S608
 
     def read(self, rest: str, *parameters: Any) -> list[Row]:
-        return self._rows(_execute(f"{self._select} {rest}", *parameters))
+        return self._rows(execute(f"{self._select} {rest}", *parameters))
 
     def update(self, rest: str, *parameters: Any) -> list[Row]:
         """Update rows and return them as they are then."""
-        return self._rows(_execute(f"{self._update} {rest} {self._returning}", *parameters))
+        return self._rows(execute(f"{self._update} {rest} {self._returning}", *parameters))
 
     def _rows(self, found: list[tuple[Any, ...]]) -> list[Row]:
         return [self._row(values) for values in self._compiler.apply_converters(found, self._converters)]
@@ -59,7 +59,7 @@ class Table(Generic[Row]):
         """Insert the row and return whether it was written. `rest` may say what to do if there is one already."""
         connection = connections[DEFAULT_DB_ALIAS]
         values = [field.get_db_prep_save(getattr(row, field.attname), connection) for field in self._new_fields]
-        written = _execute(f"{self._insert} {rest} RETURNING id", *values)
+        written = execute(f"{self._insert} {rest} RETURNING id", *values)
         for (pk,) in written:
             row.pk = pk
         return bool(written)
@@ -129,7 +129,7 @@ def confirmed_of_hits(offering: Offering, hit_pks: Sequence[int], held_after: da
         AND (submitted_at IS NOT NULL OR taken_over_at IS NULL AND held_at > %s)"""  # noqa: S608
     return [
         (hit, rotation, bool(is_in))
-        for hit, rotation, is_in in _execute(statement, *hit_pks, offering.pk, _moment(held_after))
+        for hit, rotation, is_in in execute(statement, *hit_pks, offering.pk, as_stored(held_after))
     ]
 
 
@@ -147,15 +147,15 @@ def work_of_worker(
         FROM hits_assignment WHERE offering_id = %s AND crowd_worker_id = %s"""
     statement = f"""{rows} AND confirmed_at IS NOT NULL
         UNION ALL {rows} AND confirmed_at IS NULL AND visited_from > '' AND visited_from = %s"""
-    whose = (_moment(held_after), offering.pk, worker_id)
-    return [(hit, bool(counts)) for hit, counts in _execute(statement, *whose, *whose, visited_from)]
+    whose = (as_stored(held_after), offering.pk, worker_id)
+    return [(hit, bool(counts)) for hit, counts in execute(statement, *whose, *whose, visited_from)]
 
 
 def count_visits_from(visited_from: str, hit_pk: int, since: datetime) -> tuple[int, int]:
     """Count unconfirmed openings from one address: all of them, and those of this HIT."""
     statement = """SELECT count(*), count(CASE WHEN hit_id = %s THEN 1 END) FROM hits_assignment
         WHERE visited_from = %s AND visited_from > '' AND confirmed_at IS NULL AND opened_at > %s"""
-    ((of_all, of_hit),) = _execute(statement, hit_pk, visited_from, _moment(since))
+    ((of_all, of_hit),) = execute(statement, hit_pk, visited_from, as_stored(since))
     return int(of_all), int(of_hit)
 
 
@@ -167,7 +167,7 @@ def count_unconfirmed_checks(item_pks: Sequence[int], since: datetime, most: int
     statement = f"""SELECT count(*) FROM (SELECT 1 FROM hits_bonuscheck
         JOIN hits_assignment ON hits_assignment.id = assignment_id
         WHERE item_id IN ({marks}) AND checked_at > %s AND confirmed_at IS NULL{where} LIMIT %s) AS found"""  # noqa: S608
-    ((count,),) = _execute(statement, *item_pks, _moment(since), *whose, most)
+    ((count,),) = execute(statement, *item_pks, as_stored(since), *whose, most)
     return int(count)
 
 
@@ -175,7 +175,7 @@ def count_attempts_of_worker(assignment: Assignment, item_pk: int) -> int:
     """Count a worker's checks of one dialog, under whatever assignment ids they opened the HIT."""
     statement = """SELECT count(*) FROM hits_bonuscheck JOIN hits_assignment ON hits_assignment.id = assignment_id
         WHERE item_id = %s AND offering_id = %s AND crowd_worker_id = %s"""
-    ((count,),) = _execute(statement, item_pk, assignment.offering_id, assignment.crowd_worker_id)
+    ((count,),) = execute(statement, item_pk, assignment.offering_id, assignment.crowd_worker_id)
     return int(count)
 
 
@@ -183,7 +183,7 @@ def count_checks_from(visited_from: str, since: datetime) -> int:
     """Count checks by unconfirmed assignments from one address."""
     statement = """SELECT count(*) FROM hits_assignment JOIN hits_bonuscheck ON assignment_id = hits_assignment.id
         WHERE visited_from = %s AND visited_from > '' AND confirmed_at IS NULL AND checked_at > %s"""
-    ((count,),) = _execute(statement, visited_from, _moment(since))
+    ((count,),) = execute(statement, visited_from, as_stored(since))
     return int(count)
 
 
@@ -208,10 +208,10 @@ def is_stopped(offering: Offering, worker_id: str) -> bool:
 
 
 def _first(statement: str, *parameters: Any) -> tuple[Any, ...] | None:
-    return next(iter(_execute(f"{statement} LIMIT 1", *parameters)), None)
+    return next(iter(execute(f"{statement} LIMIT 1", *parameters)), None)
 
 
-def _execute(statement: str, *parameters: Any) -> list[tuple[Any, ...]]:
+def execute(statement: str, *parameters: Any) -> list[tuple[Any, ...]]:
     connection = connections[DEFAULT_DB_ALIAS]
     if connection.vendor == "postgresql":
         return _execute_prepared(connection, statement, parameters)
@@ -230,7 +230,7 @@ def _execute_prepared(connection: Any, statement: str, parameters: Sequence[Any]
         return [] if cursor.rownumber is None else cursor.fetchall()
 
 
-def _moment(at: datetime) -> Any:
+def as_stored(at: datetime) -> Any:
     """Return the time in the form that the database stores."""
     return connections[DEFAULT_DB_ALIAS].ops.adapt_datetimefield_value(at)
 
@@ -238,7 +238,7 @@ def _moment(at: datetime) -> Any:
 def lock_study(study_pk: int) -> None:
     """Lock the study's row until the transaction ends."""
     if connections[DEFAULT_DB_ALIAS].features.has_select_for_update:
-        _execute("SELECT id FROM hits_study WHERE id = %s FOR UPDATE", study_pk)
+        execute("SELECT id FROM hits_study WHERE id = %s FOR UPDATE", study_pk)
 
 
 def write_assignment(assignment: Assignment) -> None:
@@ -247,9 +247,9 @@ def write_assignment(assignment: Assignment) -> None:
 
 def write_consent(assignment: Assignment) -> None:
     assert assignment.consented_at is not None
-    _execute(
+    execute(
         "UPDATE hits_assignment SET consented_at = %s, consent_version = %s WHERE id = %s",
-        *(_moment(assignment.consented_at), assignment.consent_version, assignment.pk),
+        *(as_stored(assignment.consented_at), assignment.consent_version, assignment.pk),
     )
 
 
@@ -263,9 +263,9 @@ def has_submitted_before(assignment: Assignment) -> bool:
 
 def write_submission(assignment: Assignment) -> None:
     assert assignment.submitted_at is not None
-    _execute(
+    execute(
         "UPDATE hits_assignment SET step = %s, feedback = %s, submitted_at = %s WHERE id = %s",
-        *(assignment.step, assignment.feedback, _moment(assignment.submitted_at), assignment.pk),
+        *(assignment.step, assignment.feedback, as_stored(assignment.submitted_at), assignment.pk),
     )
 
 

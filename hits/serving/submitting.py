@@ -16,6 +16,7 @@ from hits.serving.bonus import Checks
 from hits.serving.bonus_words import points_told
 from hits.serving.copies import write_copy
 from hits.serving.frozen import FrozenHit
+from hits.serving.leases import fill_place, is_leased
 from hits.serving.opening_assignments import ask_crowd
 from hits.serving.saving import (
     DialogState,
@@ -51,6 +52,8 @@ def submit(ticket: Ticket, dialogs: Sequence[DialogState], feedback: str, now: d
         assignment.step = "finish"
         assignment.submitted_at = now
         write_submission(assignment)
+        if is_leased(assignment.offering):
+            fill_place(assignment)
         return told_after_submitting(hit, assignment, answers, ticket.visit.submit_to)
 
 
