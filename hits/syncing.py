@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from evalplatform.wording import count_of
 from hits.budgeting import Waiting, open_places, spending, summarise_waiting
-from hits.collecting import Collected, collect, recently_rejected
+from hits.collecting import Collected, collect, free_returned, recently_rejected
 from hits.crowds import Market
 from hits.deciding import has_stopped, is_rule_due
 from hits.models import Assignment, Event, Offering, Payment, Publication, Study, Submission
@@ -123,6 +123,7 @@ def sync(
     and otherwise once an hour.
     """
     collected = collect(offering, market, now(), lambda done, total: on_progress("Collecting", done, total))
+    free_returned(offering, market)
     found = note_found_bonuses(offering, market, now(), is_asked_for)
     limited = limit_workers(offering, market, now())
     paid = pay(offering, market, now, lambda done, total: on_progress("Paying", done, total))

@@ -6,12 +6,15 @@ from .calling import carry_out as carry_out
 from .contract import HandBack as HandBack
 from .contract import Held as Held
 from .contract import HitToOffer as HitToOffer
+from .contract import HookRefused as HookRefused
+from .contract import ListensToHooks as ListensToHooks
 from .contract import Market as Market
 from .contract import MarketAssignment as MarketAssignment
 from .contract import MarketBonus as MarketBonus
 from .contract import MarketHit as MarketHit
 from .contract import Outcome as Outcome
 from .contract import Preview as Preview
+from .contract import TellsReturns as TellsReturns
 from .contract import Visit as Visit
 from .contract import Word as Word
 from .crowd_words import CrowdWords as CrowdWords

@@ -51,6 +51,8 @@ class Abilities:
     overrides_rejections_for: timedelta
     calls_at_once: int  # how many threads may call it
     sends_to_study: bool = False  # workers come to the study's address without a HIT, and our page gives them one
+    tells_returns: bool = False  # knows who gave work back before handing it in; then the market `TellsReturns`
+    has_hooks: bool = False  # calls this server when something has happened; then the crowd `ListensToHooks`
     # How many bonuses one list has at most, where they are paid by lists that are ordered once; 0: one call each. Then
     # the market is a `BulkMarket` (hits/crowds/bulk_paying.py).
     bonuses_per_list: int = 0

@@ -13,6 +13,7 @@ from hits.models.event import Event
 from hits.models.exclusion import Exclusion, ScreeningRun
 from hits.models.hit import Hit, HitItem
 from hits.models.hit_places import HitPlaces
+from hits.models.hook_event import HookEvent
 from hits.models.offering import Offering, offering_for, place_name, split_place
 from hits.models.ordered_bonuses import BonusList
 from hits.models.own_rule import DroppedModel, RuleLook, RuleStop
@@ -42,6 +43,7 @@ __all__ = [
     "Hit",
     "HitItem",
     "HitPlaces",
+    "HookEvent",
     "Membership",
     "Offering",
     "Payment",

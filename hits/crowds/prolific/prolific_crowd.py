@@ -1,7 +1,7 @@
 """Describes Prolific as a crowd: what it can do, what it can't, and which of its environments this server may use."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.http import HttpRequest
@@ -21,6 +21,7 @@ from hits.crowds.prolific.prolific_market import ProlificMarket, marks_of_hits
 from hits.crowds.prolific.prolific_transport import open_transport, token_for
 from hits.crowds.prolific.prolific_words import PROLIFICS_WORDS
 from hits.crowds.prolific.settling_study import CURRENCY, STUDY
+from hits.crowds.prolific.webhooks import read_hook
 from hits.errors import DesignProblem
 from hits.models import Assignment, Offering
 from hits.models.design import StudyDesign
@@ -53,6 +54,8 @@ class Prolific:
         calls_at_once=1,  # Prolific answers 429 to calls that meet at the workspace's wallet
         sends_to_study=True,
         currencies=("GBP", "USD"),
+        tells_returns=True,
+        has_hooks=True,
         bonuses_per_list=BONUSES_PER_LIST,
     )
     fees: Fees = ProlificFees()
@@ -112,6 +115,9 @@ class Prolific:
 
     def turn_away(self, visit: Visit, offering: Offering, outcome: Outcome) -> HandBack | None:
         return prolific_arrival.turn_away(offering, outcome)
+
+    def read_hook(self, headers: Mapping[str, str], body: bytes, now: datetime) -> str:
+        return read_hook(settings.PROLIFIC_HOOK_SECRET, headers, body, now)
 
     def fields_of(self, answer: str) -> dict[str, str]:
         return {}

@@ -24,6 +24,7 @@ from hits.crowds.prolific.prolific_money import hundredths_from
 from hits.crowds.prolific.settling_study import CODE, STOP_GROUP, STUDY, WORKSPACE, StudySettler, stop_group_name
 from hits.crowds.prolific.study_fields import NO_CONSENT, STUDY_FULL
 from hits.crowds.prolific.submissions_there import (
+    FREED,
     HANDED_IN,
     RETURNED,
     assignment_from,
@@ -173,6 +174,11 @@ class ProlificMarket:
         except ProlificRefused as refused:
             return refused.is_gone
         return False
+
+    def list_returned(self) -> Iterator[tuple[str, str]]:
+        for key, one in self._submissions.items():
+            if status_word(one) in FREED:
+                yield key, participant_of(one)
 
     # --- Decisions ---
 

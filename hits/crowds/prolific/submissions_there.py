@@ -18,6 +18,7 @@ HANDED_IN = {
 WORKING = ("RESERVED", "ACTIVE")
 LATE = "TIMED OUT"
 RETURNED = "RETURNED"
+FREED = (RETURNED, LATE)  # whose places Prolific gives to others
 APPROVED_AFTER = timedelta(days=21)  # Prolific approves by itself what nobody has reviewed
 
 
