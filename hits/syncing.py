@@ -44,6 +44,8 @@ def describe_sync(synced: Synced, currency: str) -> str:
         f"{count_of(paid.rewards, 'reward')} and {count_of(paid.bonuses, 'bonus', 'bonuses')} paid "
         f"({money(paid.cents, currency)} with fees)",
     ]
+    if paid.ordered:
+        parts.append(f"{count_of(paid.ordered, 'bonus', 'bonuses')} ordered, which the crowd shows in some minutes")
     if synced.limited.capped:
         parts.append(f"{count_of(synced.limited.capped, 'worker has', 'workers have')} done enough")
     if collected.gone:

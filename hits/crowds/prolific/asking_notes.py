@@ -4,8 +4,8 @@ Prolific pays a list of bonuses again whenever it is asked, shows a bonus only a
 database that was restored to an earlier state would know nothing of an order, and see no bonus. So before an order we
 put its participants into groups of the workspace, and an order is only given for who is in none.
 
-A participant may do several HITs. Their n-th completed submission belongs to the n-th group, by the time at which it
-was completed: that order never changes.
+A participant may do several HITs. Their n-th submission belongs to the n-th group, by the time at which it was begun:
+that order never changes, also if a list does not show the latest ones yet.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -51,7 +51,7 @@ class AskingNotes:
         for one in bonuses:
             rank = self._ranks.get(one.assignment_id)
             if rank is None:
-                raise MarketRefused("submission", f"Prolific does not list the submission {one.assignment_id} as done.")
+                raise MarketRefused("submission", f"Prolific does not list the submission {one.assignment_id} yet.")
             groups.setdefault((one.kind, rank), []).append(one)
         return groups
 
@@ -61,13 +61,11 @@ class AskingNotes:
 
 
 def _ranks_of(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    """Return the 1-based rank of each completed submission among those of its participant."""
-    done = sorted(
-        (str(one["completed_at"]), str(one["id"]), participant_of(one)) for one in rows if one["completed_at"]
-    )
+    """Return the 1-based rank of each submission among those of its participant."""
+    begun = sorted((str(one["started_at"]), str(one["id"]), participant_of(one)) for one in rows if one["started_at"])
     counts: dict[str, int] = {}
     ranks = {}
-    for _, submission, participant in done:
+    for _, submission, participant in begun:
         counts[participant] = counts.get(participant, 0) + 1
         ranks[submission] = counts[participant]
     return ranks

@@ -4,6 +4,7 @@ The token is in a header alone; nothing here logs or stores it.
 """
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -64,7 +65,7 @@ class OverHttp:
                 f"{base} is not Prolific's address, nor that of the local one in PROLIFIC_LOCAL_URL."
             )
         self.base = base
-        self._http = _pool()
+        self._http = pool_of_process(os.getpid())
 
     def __call__(self, method: str, path: str, body: bytes, headers: Mapping[str, str]) -> Answer:
         if not path.startswith(ROOT) and path != KEYS:
@@ -79,7 +80,8 @@ class OverHttp:
 
 
 @cache
-def _pool() -> urllib3.PoolManager:
+def pool_of_process(process_id: int) -> urllib3.PoolManager:
+    """Return the process's own connections. One that was forked must not read the answers of the one it comes from."""
     return urllib3.PoolManager(retries=False, timeout=TIMEOUT, maxsize=4)
 
 
