@@ -42,6 +42,7 @@ bench: .venv/installed $(BUILT) .venv/browser
 	$(PY) -m benchmarks.third_party_clients
 	$(PY) -m benchmarks.third_party_prolific
 	$(PY) -m benchmarks.serving
+	$(PY) -m benchmarks.allocation
 	$(PY) -m benchmarks.worker_page
 	$(PY) -m benchmarks.worker_effort
 	$(PY) -m benchmarks.sync_chaos

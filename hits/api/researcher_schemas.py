@@ -57,6 +57,7 @@ class ProgressOut(BaseModel):
     taken_over: int
     unconfirmed: int
     without_answers: int
+    extra: int = Field(description="Submitted late, when others had filled the HIT's places; counts and is paid, too.")
     to_come: int
     currency: str  # of all cents here, as "USD"
     spent_cents: int

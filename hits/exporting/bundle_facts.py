@@ -83,6 +83,7 @@ class Facts(Fact):
     submissions: int
     problems: int
     rejected: int
+    extra: int = 0  # submissions beyond a HIT's places, by workers who were late
     first_on: str
     last_on: str
     paid: tuple[Paid, ...]
@@ -139,6 +140,7 @@ def gather_facts(offering: Offering, results: Results) -> Facts:
         submissions=submissions.count(),
         problems=submissions.exclude(problem="").count(),
         rejected=submissions.filter(status=Submission.Status.REJECTED).count(),
+        extra=submissions.filter(assignment__place=Assignment.Place.EXTRA).count(),
         first_on=first_on,
         last_on=last_on,
         paid=tuple(_sum_payments(submissions)),

@@ -128,6 +128,12 @@ def _crowd(sources: Sources) -> Iterator[str]:
         f"In all, {count_of(facts.workers, 'worker')} handed in {count_of(facts.submissions, 'assignment')}"
         f"{_dates(sources)}; each could do at most {crowd.max_hits_per_worker:,}."
     )
+    if facts.extra:
+        yield (
+            f"{count_of(facts.extra, 'assignment')} more than planned {'is' if facts.extra == 1 else 'are'} among "
+            "them, by workers who were late and whose place another worker had been given by then: they were paid and "
+            "count like the others."
+        )
     consent = facts.consent
     if consent.agreements:
         yield (

@@ -41,7 +41,7 @@ def _who(sources: Sources) -> Iterator[str]:
         "recruited on": facts.place,
         "workers": f"{facts.workers:,}, of whom the results count {sources.results.main.size.workers:,}",
         "assignments handed in": f"{facts.submissions:,} ({facts.problems:,} without usable answers, "
-        f"{facts.rejected:,} rejected)",
+        f"{facts.rejected:,} rejected{f', {facts.extra:,} extra, by workers who were late' if facts.extra else ''})",
         "first and last day (UTC)": f"{facts.first_on} and {facts.last_on}",
         "countries": join_names(crowd.countries) if crowd.countries else "no filter",
         "approved tasks before": f"at least {crowd.min_approved:,}" if crowd.min_approved else "no filter",

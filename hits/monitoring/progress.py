@@ -35,6 +35,7 @@ class Progress:
     taken_over: int
     unconfirmed: int
     without_answers: int
+    extra: int  # submitted late, when the HIT's places were filled by others: it counts and is paid, too
     to_come: int  # on offer or in a worker's hands, as far as we know
 
 
@@ -52,6 +53,7 @@ def count_progress(offering: Offering) -> Progress:
         never_confirmed=Count("pk", filter=has_none & Q(ended_as=Ending.GIVEN_UP) & ~IS_CONFIRMED),
         taken_over=Count("pk", filter=has_none & Q(ended_as=Ending.TAKEN_OVER)),
         unconfirmed=Count("pk", filter=has_none & Q(ended_as=Ending.UNCONFIRMED)),
+        extra=Count("submission", filter=Q(place=Assignment.Place.EXTRA)),
         without_answers=Count("pk", filter=Q(submission__isnull=False) & ~Q(submission__problem="")),
     )
     to_come = sum(places.count for places in open_places(offering))

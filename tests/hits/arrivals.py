@@ -27,7 +27,7 @@ CROWD = {
 }
 
 
-def offer(assignments: int, max_hits_per_worker: int = 100) -> Offering:
+def offer(assignments: int, max_hits_per_worker: int = 100, hits_on_offer: int | None = None) -> Offering:
     """Build and publish a study of 60 dialogs on the crowd that knows studies only as a whole."""
     crowd = {**CROWD, "max_hits_per_worker": max_hits_per_worker}
     hits = {"assignments": assignments}
@@ -35,7 +35,8 @@ def offer(assignments: int, max_hits_per_worker: int = 100) -> Offering:
     snapshots.build(study)
     study.refresh_from_db()
     offering = offering_for(study, "whole.panel")
-    publish_hits(plan_publishing(offering, None), open_crowd(offering), "https://eval.example.org/work", lambda: START)
+    plan = plan_publishing(offering, hits_on_offer)
+    publish_hits(plan, open_crowd(offering), "https://eval.example.org/work", lambda: START)
     return offering
 
 

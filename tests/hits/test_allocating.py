@@ -1,18 +1,24 @@
 """Who comes without a HIT gets a place in one; a lease holds it; who is late is taken all the same."""
 
+import io
 import os
 import signal
 import threading
 from collections import Counter
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
 from django.db import DEFAULT_DB_ALIAS, connections, transaction
 from django.db.backends.postgresql.base import DatabaseWrapper as PostgresqlWrapper
+from django.test import Client
 
 from hits.budgeting import open_places, places_in_all, recount_places
 from hits.crowds import CROWDS, open_crowd
 from hits.models import Assignment, HitPlaces, Offering, Publication, Replacement, Submission
+from hits.monitoring import count_progress
 from hits.publishing import block, resume_study, stop_study
 from hits.serving import Refusal, WorkRefused
 from hits.syncing import sync
@@ -31,9 +37,12 @@ def crowd(monkeypatch: pytest.MonkeyPatch) -> WholeCrowd:
 
 
 @pytest.fixture
-def study(example_corpus: None) -> Study:
+def study(example_corpus: None, researcher: User) -> Study:
     """Six HITs with two places each."""
-    return Study(offer(assignments=2))
+    study = Study(offer(assignments=2))
+    study.offering.study.owner = researcher
+    study.offering.study.save(update_fields=["owner"])
+    return study
 
 
 def fill(study: Study, now: datetime = START) -> list[Assignment]:
@@ -174,7 +183,7 @@ def test_late_work_has_its_place_if_nobody_else_took_it(study: Study) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_late_work_is_extra_where_the_place_was_given_to_another_and_costs_nobody_theirs(
-    transactional_db: None, study: Study, crowd: WholeCrowd
+    transactional_db: None, study: Study, crowd: WholeCrowd, researcher_client: Client, tmp_path: Path
 ) -> None:
     late, *_ = fill(study)
     Assignment.objects.exclude(pk=late.pk).update(held_at=START + LIMIT)
@@ -193,6 +202,15 @@ def test_late_work_is_extra_where_the_place_was_given_to_another_and_costs_nobod
     assert not Replacement.objects.exists()
     assert sum(one.count for one in open_places(study.offering)) == 12  # the budget still holds them
     assert is_right(study.offering)
+
+    # And researchers read it, on the monitor, in the API's counts and in the paper's paragraph.
+    name = study.offering.study.name
+    call_command("export_study", name, "--crowd", "whole", "--out", str(tmp_path / "bundle"), stdout=io.StringIO())
+    monitor = researcher_client.get(f"/studies/{name}/monitor/?market=whole.panel").content.decode()
+    assert count_progress(study.offering).extra == 1
+    assert "1 extra, by workers who were late" in " ".join(monitor.split())
+    assert "1 assignment more than planned is among them" in (tmp_path / "bundle" / "methods.md").read_text()
+    assert "1 extra, by workers who were late" in (tmp_path / "bundle" / "participants.md").read_text()
 
 
 def test_a_place_that_becomes_free_goes_to_late_work_before_a_new_worker(study: Study) -> None:
