@@ -98,7 +98,7 @@ class Chaos:
         self.tally: Counter[str] = Counter()
         self.problems: list[str] = []
         self._played: list[str] = []
-        _import_corpus()
+        import_corpus()
         self._churn = Churn()
 
     def play(self) -> None:
@@ -127,7 +127,7 @@ class _Round:
     rng: random.Random
     server: Server
     tally: Counter[str]
-    handed_in: dict[tuple[str, str], "_HandedIn"] = field(default_factory=dict)  # by assignment and worker
+    handed_in: dict[tuple[str, str], "HandedIn"] = field(default_factory=dict)  # by assignment and worker
     empty: set[tuple[str, str]] = field(default_factory=set)
 
     story: str = ""
@@ -137,7 +137,7 @@ class _Round:
         with some_faults(self.rng) as kind:
             self._hand_in_nothing()
             self._work(self.rng.randint(0, hit_count))
-            earlier = _Snapshot(self.study) if self.rng.random() < 0.5 else None
+            earlier = Snapshot(self.study) if self.rng.random() < 0.5 else None
             before = [self._start()] if self.rng.random() < 0.6 else []
             if self.rng.random() < 0.5:
                 self._disturb_all(before)  # else it goes on while workers hand in
@@ -229,7 +229,7 @@ class _Round:
         for assignment in Assignment.objects.filter(hit__study=self.study).exclude(submitted_at=None):
             key = assignment.crowd_assignment_id, assignment.crowd_worker_id
             if key not in self.handed_in:
-                self.handed_in[key] = _HandedIn.of(assignment)
+                self.handed_in[key] = HandedIn.of(assignment)
 
     def _open_again(self) -> None:
         """Whose rows were lost: they had opened the page again and handed in the form of before, which is in the order
@@ -326,7 +326,7 @@ class _Round:
                 offering_for(self.study, "local")
             )
 
-    def _compare_one(self, there: Any, handed_in: "_HandedIn", ratings: Counter[Any], tally: Counter[str]) -> None:
+    def _compare_one(self, there: Any, handed_in: "HandedIn", ratings: Counter[Any], tally: Counter[str]) -> None:
         tally["assignments handed in"] += 1
         tally["answers of them"] += self._dialog_count()
         if not ratings:
@@ -347,7 +347,7 @@ class _Round:
 
 
 @dataclass(frozen=True)
-class _HandedIn:
+class HandedIn:
     """What a worker submitted, and whether it wins the bonus."""
 
     ratings: Counter[Any]
@@ -355,7 +355,7 @@ class _HandedIn:
     hit_pk: int
 
     @classmethod
-    def of(cls, assignment: "Assignment") -> "_HandedIn":
+    def of(cls, assignment: "Assignment") -> "HandedIn":
         from hits.protocols import protocol_of
 
         protocol = protocol_of(assignment.hit.study.parsed_design)
@@ -371,7 +371,7 @@ class _HandedIn:
         return cls(ratings, won >= assignment.hit.study.design["pay"]["bonus_points"], assignment.hit_id)
 
 
-class _Snapshot:
+class Snapshot:
     """Our rows of a study, except for the study itself and its HITs. (The marketplace has its own database.)"""
 
     def __init__(self, study: "Study") -> None:
@@ -397,6 +397,8 @@ def _tables() -> "list[tuple[type[Model], str]]":
 
     return [
         (models.Offering, "study"),
+        (models.BonusList, "offering__study"),
+        (models.HitPlaces, "offering__study"),
         (models.Publication, "hit__study"),
         (models.Replacement, "hit__study"),
         (models.Standing, "offering__study"),
@@ -462,7 +464,7 @@ def _both_sides_at_once() -> Any:
     return BothSides()
 
 
-def _import_corpus() -> None:
+def import_corpus() -> None:
     from io import StringIO
 
     from django.core.management import call_command

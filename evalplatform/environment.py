@@ -43,10 +43,10 @@ def _address(*schemes: str, needs_host: bool = True) -> AfterValidator:
     return AfterValidator(check)
 
 
-def _matching(pattern: str, hint: str) -> AfterValidator:
+def _matching(pattern: str, hint: str, is_secret: bool = False) -> AfterValidator:
     def check(value: str) -> str:
         if not re.fullmatch(pattern, value):
-            raise ValueError(f"is {value!r}; use {hint}.")
+            raise ValueError(f"is {'odd' if is_secret else repr(value)}; use {hint}.")
         return value
 
     return AfterValidator(check)
@@ -109,6 +109,14 @@ class Environment(BaseSettings):
     LOCAL_MARKET: bool = Field(default_factory=lambda variables: not _is_production(variables))
     LOCAL_MARKET_KEY_ID: Annotated[str, _matching(r"\w*", "letters and digits, as AWS does")] = ""
     LOCAL_MARKET_SECRET_KEY: str = ""
+    PROLIFIC_ENVIRONMENT: Literal["local", "production"] = "local"
+    PROLIFIC_TOKEN: Annotated[str, _matching(r"[\x21-\x7e]*", "the token as Prolific shows it", is_secret=True)] = ""
+    PROLIFIC_WORKSPACE: Annotated[str, _matching(r"[0-9a-f]*", "its id in Prolific's addresses")] = ""
+    PROLIFIC_PROJECT: Annotated[str, _matching(r"[0-9a-f]*", "its id in Prolific's addresses")] = ""
+    PROLIFIC_FEE_PERCENT: float = Field(42.8, ge=0, le=200)
+    PROLIFIC_VAT_PERCENT: float = Field(20, ge=0, le=100)
+    PROLIFIC_HOOK_SECRET: str = ""
+    PROLIFIC_LOCAL_URL: Annotated[str, _address("http")] = ""
     PUBLIC_URL: Annotated[str, _address("https", "http")] = "http://127.0.0.1:8000"
 
     UPLOAD_MB: int = Field(500, ge=1, le=100_000)
@@ -214,7 +222,7 @@ def _problem(error: ErrorDetails) -> str:
 def _what_to_use(field: FieldInfo) -> str:
     if field.annotation is bool:
         return "true or false"
-    if field.annotation is int:
+    if field.annotation in (int, float):
         lowest = next(bound.ge for bound in field.metadata if isinstance(bound, Ge))
         highest = next(bound.le for bound in field.metadata if isinstance(bound, Le))
         return f"a whole number from {lowest} to {highest}"

@@ -167,6 +167,17 @@ MUST_WORKERS_SIGN_IN = IS_PRODUCTION  # elsewhere everyone may be any worker of 
 MTURK_CALLS_PER_SECOND = env.MTURK_CALLS_PER_SECOND
 PUBLIC_URL = env.PUBLIC_URL.rstrip("/")
 
+# --- Prolific: the one that runs here, unless PROLIFIC_ENVIRONMENT says otherwise ------------------------------------
+
+PROLIFIC_ENVIRONMENT = env.PROLIFIC_ENVIRONMENT
+PROLIFIC_TOKEN = env.PROLIFIC_TOKEN  # never stored in the database, and never logged
+PROLIFIC_WORKSPACE = env.PROLIFIC_WORKSPACE
+PROLIFIC_PROJECT = env.PROLIFIC_PROJECT
+PROLIFIC_FEE_PERCENT = env.PROLIFIC_FEE_PERCENT
+PROLIFIC_VAT_PERCENT = env.PROLIFIC_VAT_PERCENT
+PROLIFIC_HOOK_SECRET = env.PROLIFIC_HOOK_SECRET
+PROLIFIC_LOCAL_URL = env.PROLIFIC_LOCAL_URL.rstrip("/")  # a local Prolific elsewhere; else it is in this process
+
 # --- Logs: one line an event -----------------------------------------------------------------------------------------
 
 LOGGING = logging_config(level=env.LOG_LEVEL, as_json=env.LOG_FORMAT == "json")

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from evalplatform.wording import count_of
 from hits.budgeting import Waiting, open_places, spending, summarise_waiting
-from hits.collecting import Collected, collect, recently_rejected
+from hits.collecting import Collected, collect, free_returned, recently_rejected
 from hits.crowds import Market, Met
 from hits.deciding import has_stopped, is_rule_due
 from hits.errors import MarketRefused
@@ -41,6 +41,8 @@ def describe_sync(synced: Synced, currency: str) -> str:
     """Say in one line, for the event log, what the sync did."""
     collected, paid = synced.collected, synced.paid
     parts = [count_of(collected.new, "new submission"), describe_paid(paid, currency)]
+    if paid.ordered:
+        parts.append(f"{count_of(paid.ordered, 'bonus', 'bonuses')} ordered, which the crowd shows in some minutes")
     if synced.limited.capped:
         parts.append(f"{count_of(synced.limited.capped, 'worker has', 'workers have')} done enough")
     if collected.gone:
@@ -147,6 +149,7 @@ def sync(
     and otherwise once an hour.
     """
     collected = collect(offering, market, now(), lambda done, total: on_progress("Collecting", done, total))
+    free_returned(offering, market)
     found = note_found_bonuses(offering, market, now(), is_asked_for)
     limited = limit_workers(offering, market, now())
     paid = pay(offering, market, now, lambda done, total: on_progress("Paying", done, total))

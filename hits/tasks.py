@@ -11,10 +11,12 @@ import structlog
 from celery import Task, shared_task
 from django.contrib.auth.models import User
 from django.utils import timezone
+from kombu.exceptions import OperationalError
 
 from evalplatform.errors import EvalPlatformError
 from hits.background import JobTask, note_scheduler, send
 from hits.batching import build_hits, has_large_manifest, write_manifest
+from hits.collecting import WAKES_EVERY
 from hits.crowds import Market, Met, check_may_change, enter_market, make_waiting_calls, open_crowd
 from hits.deciding import rule_of
 from hits.designing import plan_as_json, plan_study_size
@@ -64,12 +66,32 @@ def publish_hits_of_run(self: Task, run_id: int) -> None:
 def sync_published_studies() -> None:
     """Start a sync for each offering with unsettled work. Celery's beat runs this every few minutes."""
     for offering in unsettled_offerings():
-        try:
-            check_may_change(offering)
-        except EvalPlatformError as error:
-            log.info("not synced", study=offering.study.name, environment=offering.place, reason=str(error))
-        else:
-            sync_hits_of_offering.delay(offering.pk)
+        _start_sync(offering)
+
+
+def _start_sync(offering: Offering) -> None:
+    try:
+        check_may_change(offering)
+    except EvalPlatformError as error:
+        log.info("not synced", study=offering.study.name, environment=offering.place, reason=str(error))
+    else:
+        sync_hits_of_offering.delay(offering.pk)
+
+
+@shared_task
+def sync_offerings_of_crowd(crowd: str) -> None:
+    """Start a sync for each unsettled offering of the crowd, because the crowd said that there is news."""
+    for offering in unsettled_offerings():
+        if offering.crowd == crowd:
+            _start_sync(offering)
+
+
+def look_at_crowd_soon(crowd: str) -> None:
+    """Plan a look at the crowd, late enough to cover what else it says meanwhile."""
+    try:
+        sync_offerings_of_crowd.apply_async((crowd,), countdown=WAKES_EVERY.total_seconds(), expires=3600)
+    except OperationalError as error:
+        log.warning("no look planned, so the next scheduled sync finds it", crowd=crowd, error=str(error))
 
 
 @shared_task

@@ -10,3 +10,6 @@ from .hits_with_news import find_hit as find_hit
 from .hits_with_news import our_hits as our_hits
 from .hits_with_news import our_publications as our_publications
 from .hits_with_news import recently_rejected as recently_rejected
+from .hook_calls import WAKES_EVERY as WAKES_EVERY
+from .hook_calls import note_event as note_event
+from .returned_work import free_returned as free_returned

@@ -1,3 +1,5 @@
+from .bulk_paying import BonusToPay as BonusToPay
+from .bulk_paying import BulkMarket as BulkMarket
 from .calling import IN_THIS_THREAD as IN_THIS_THREAD
 from .calling import Met as Met
 from .calling import call_in_threads as call_in_threads
@@ -6,11 +8,14 @@ from .contract import Crowd as Crowd
 from .contract import HandBack as HandBack
 from .contract import Held as Held
 from .contract import HitToOffer as HitToOffer
+from .contract import HookRefused as HookRefused
+from .contract import ListensToHooks as ListensToHooks
 from .contract import Market as Market
 from .contract import MarketAssignment as MarketAssignment
 from .contract import MarketBonus as MarketBonus
 from .contract import MarketHit as MarketHit
 from .contract import Preview as Preview
+from .contract import TellsReturns as TellsReturns
 from .contract import Visit as Visit
 from .contract import Way as Way
 from .contract import Word as Word

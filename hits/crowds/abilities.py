@@ -53,6 +53,11 @@ class Abilities:
     calls_at_once: int  # how many threads may call it
     is_framed: bool = False  # shows our page in a frame of its own pages
     sends_to_study: bool = False  # workers come to the study's address without a HIT, and our page gives them one
+    tells_returns: bool = False  # knows who gave work back before handing it in; then the market `TellsReturns`
+    has_hooks: bool = False  # calls this server when something has happened; then the crowd `ListensToHooks`
+    # How many bonuses one list has at most, where they are paid by lists that are ordered once; 0: one call each. Then
+    # the market is a `BulkMarket` (hits/crowds/bulk_paying.py).
+    bonuses_per_list: int = 0
     currencies: tuple[str, ...] = (USUAL_CURRENCY,)  # that rewards and bonuses can be paid in
     comes_by_links: bool = False  # workers come by links that researchers make and pass on
     # False if no money goes through it: the ledger is then the list of what is due elsewhere. A study may be unpaid.

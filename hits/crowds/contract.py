@@ -228,6 +228,29 @@ class HasOptions(Protocol):
     options: Sequence[OwnSetting]  # each with its name there as its path: "ages"
 
 
+class TellsReturns(Market, Protocol):
+    """A market that knows who has given work back, or ran out of time there (`Abilities.tells_returns`)."""
+
+    def list_returned(self) -> Iterator[tuple[str, str]]:
+        """Yield the assignment's and the worker's id of each."""
+        ...
+
+
+class HookRefused(Exception):
+    """A call that claims to come from the crowd, and does not prove it. The message is for the log."""
+
+
+class ListensToHooks(Protocol):
+    """A crowd that calls this server when something has happened there (`Abilities.has_hooks`)."""
+
+    def read_hook(self, headers: Mapping[str, str], body: bytes, now: datetime) -> str:
+        """Return the id of the event, which may come several times. Raises HookRefused unless the crowd has signed it.
+
+        Nothing else of it is believed: it only says that it is time to look.
+        """
+        ...
+
+
 class Crowd(Protocol):
     """What differs between crowds and needs no connection."""
 

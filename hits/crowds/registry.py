@@ -12,6 +12,7 @@ from hits.crowds.crowd_words import CrowdWords
 from hits.crowds.fees import Fees
 from hits.crowds.link.link_crowd import Links
 from hits.crowds.mturk.crowd import MTurk
+from hits.crowds.prolific.prolific_crowd import Prolific
 from hits.models import USUAL_CROWD, Offering, place_name
 from hits.models.design import StudyDesign
 from hits.models.worded_texts import take_words_from
@@ -20,6 +21,7 @@ from hits.protocols import OwnSetting
 CROWDS: dict[str, Crowd] = {
     "mturk": MTurk(),
     "link": Links(),
+    "prolific": Prolific(),
 }
 
 

@@ -12,8 +12,10 @@ from hits.models.event import Event
 from hits.models.exclusion import Exclusion, ScreeningRun
 from hits.models.hit import Hit, HitItem
 from hits.models.hit_places import HitPlaces
+from hits.models.hook_event import HookEvent
 from hits.models.offering import Offering, offering_for, place_name, split_place
 from hits.models.open_link import Departure, Entrant, OpenLink, Outcome, ServerCall
+from hits.models.ordered_bonuses import BonusList
 from hits.models.own_rule import DroppedModel, RuleLook, RuleStop
 from hits.models.payment import Payment
 from hits.models.publication import Publication
@@ -35,6 +37,7 @@ __all__ = [
     "Assignment",
     "BackgroundJob",
     "BonusCheck",
+    "BonusList",
     "Departure",
     "DroppedModel",
     "Entrant",
@@ -43,6 +46,7 @@ __all__ = [
     "Hit",
     "HitItem",
     "HitPlaces",
+    "HookEvent",
     "Membership",
     "Offering",
     "OpenLink",

@@ -3,6 +3,7 @@
 from django.db import models
 from django.db.models import Q
 
+from hits.models.ordered_bonuses import BonusList
 from hits.models.submission import Submission
 
 
@@ -36,6 +37,8 @@ class Payment(models.Model):
     intended_at = models.DateTimeField()
     # Set just before the call, where asking twice would pay twice. It is emptied once we know that it was refused.
     sending_at = models.DateTimeField(null=True)
+    # The list that it was ordered with, where a crowd pays bonuses by lists.
+    bonus_list = models.ForeignKey(BonusList, null=True, on_delete=models.PROTECT, related_name="payments")
     paid_at = models.DateTimeField(null=True)
     paid_by = models.CharField(max_length=20, blank=True)  # our call, or how else it came to be paid there
     cancelled_at = models.DateTimeField(null=True)  # when the work was rejected

@@ -19,6 +19,7 @@ PAYMENT_STATES = {
     "paid": IS_PAID & ~IS_ELSEWHERE,
     DUE_ELSEWHERE: IS_ELSEWHERE,
     "owed": IS_OWED,
+    "ordered": IS_OWED & Q(sending_at__isnull=False, refusal=""),  # asked for, and not seen to be paid yet
     "refused": IS_OWED & ~Q(refusal=""),
     "cancelled": Q(cancelled_at__isnull=False),
     "found": Q(paid_by=FOUND_ON_MARKET),  # some of those that are "paid": we did not pay these ourselves
@@ -51,7 +52,9 @@ def payment_state(payment: Payment) -> str:
         return DUE_ELSEWHERE if payment.paid_by == ELSEWHERE else "paid"
     if payment.cancelled_at:
         return "cancelled"
-    return "refused" if payment.refusal else "owed"
+    if payment.refusal:
+        return "refused"
+    return "ordered" if payment.sending_at else "owed"
 
 
 def sum_ledger(offering: Offering) -> list[LedgerSum]:

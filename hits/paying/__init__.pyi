@@ -8,6 +8,6 @@ from .fair_pay import real_pay as real_pay
 from .fair_pay import worked_minutes as worked_minutes
 from .found_payments import FOUND_ON_MARKET as FOUND_ON_MARKET
 from .found_payments import note_found_bonuses as note_found_bonuses
-from .payments import ELSEWHERE as ELSEWHERE
-from .payments import Paid as Paid
+from .paid import ELSEWHERE as ELSEWHERE
+from .paid import Paid as Paid
 from .payments import pay as pay

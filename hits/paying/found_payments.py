@@ -16,6 +16,7 @@ from hits.budgeting import bonus_mark
 from hits.crowds import Market, MarketBonus, call_in_threads, crowd_of, fees_of
 from hits.errors import MarketRefused, MarketUnavailable
 from hits.models import Event, Offering, Payment, Study, Submission
+from hits.paying.paid import OUR_CALL
 
 FOUND_ON_MARKET = "found there"
 LOOK_EVERY = timedelta(hours=1)  # unless somebody asks for it: looking takes one call for each HIT
@@ -136,8 +137,10 @@ def _note_one(offering: Offering, submission: Submission, here: set[str], bonus:
     if kind != Kind.EXTRA and (kind in here or Kind.REWARD not in here):
         return False  # we know it, or its line is about to be written: paying will find the bonus by its mark
     owed = Payment.objects.owed().filter(submission=submission, cents=bonus.cents, kind__in=(Kind.BONUS, Kind.TOP_UP))
-    if kind == Kind.EXTRA and (debt := owed.first()):
-        Payment.objects.filter(pk=debt.pk).update(paid_at=bonus.granted_at, paid_by=FOUND_ON_MARKET, refusal="")
+    if kind == Kind.EXTRA and (debt := owed.order_by("bonus_list", "pk").first()):
+        # What was ordered with a list of ours is our own payment, seen at last.
+        paid_by = OUR_CALL if debt.bonus_list_id else FOUND_ON_MARKET
+        Payment.objects.filter(pk=debt.pk).update(paid_at=bonus.granted_at, paid_by=paid_by, refusal="")
         return True
     Payment.objects.create(
         submission=submission,

@@ -9,39 +9,27 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from typing import cast
 
 from django.db import transaction
 
 from hits.budgeting import bonus_mark
-from hits.crowds import Market, MarketBonus, Met, carry_out, crowd_of
+from hits.crowds import BulkMarket, Market, MarketBonus, carry_out, crowd_of
 from hits.errors import MarketRefused, MarketUnavailable
 from hits.models import Offering, Payment, Submission
+from hits.paying.bulk_payments import pay_in_bulk
 from hits.paying.due_payments import record_dues
 from hits.paying.found_payments import FOUND_ON_MARKET, BonusKey, bonuses_noted_as_found, given_by_hand, our_mark_in
+from hits.paying.paid import ELSEWHERE, OUR_CALL, Paid
 
 Kind = Payment.Kind
 Status = Submission.Status
 OnProgress = Callable[[int, int], None]
 
-OUR_CALL = "our call"
-ELSEWHERE = "elsewhere"
 ANSWER_LOST = (
     "We asked for this payment once and got no answer; asking again might pay twice. It is not on the marketplace's "
     "list yet. Look there; if it is still missing after a day, pay it there by hand, and the next sync will find it."
 )
-
-
-@dataclass
-class Paid(Met):
-    """What one run of `pay` did."""
-
-    rewards: int = 0
-    bonuses: int = 0
-    found: int = 0  # already paid there: approved automatically, or paid by a run that was killed
-    cents: int = 0  # with fees
-    due_elsewhere: int = 0  # rewards and bonuses that the crowd does not pay, and that are on the list now
-    due_cents: int = 0
-    is_by_crowd: bool = True  # False if no money goes through it
 
 
 def pay(
@@ -58,6 +46,10 @@ def pay(
         _list_as_due_elsewhere(offering, now(), result)
         return result
     owed = _owed_payments(offering)
+    if crowd_of(offering).abilities.bonuses_per_list:
+        pay_in_bulk(offering, cast(BulkMarket, market), owed, now, result)
+        on_progress(len(owed), len(owed))
+        return result
     done = 0
 
     def save(job: _Job, outcomes: list[_Outcome]) -> None:
@@ -236,7 +228,7 @@ def _save_outcomes(payments: Sequence[Payment], outcomes: Sequence[_Outcome], no
             Submission.objects.filter(pk=payment.submission_id).update(status=outcome.status)
         if outcome.paid_by:
             this.update(paid_at=outcome.paid_at or now, paid_by=outcome.paid_by, refusal="")
-            _count_payment(payment, outcome, result)
+            result.count(payment, outcome.paid_by == FOUND_ON_MARKET)
         elif outcome.status == Status.REJECTED:
             this.update(cancelled_at=now, refusal="rejected on the marketplace")
         elif outcome.error is None:
@@ -246,12 +238,3 @@ def _save_outcomes(payments: Sequence[Payment], outcomes: Sequence[_Outcome], no
             # its answer may be lost, or another run may be sending it now.
             this.update(refusal=str(outcome.error), **({"sending_at": None} if outcome.was_refused else {}))
             result.note(outcome.error)
-
-
-def _count_payment(payment: Payment, outcome: _Outcome, result: Paid) -> None:
-    if payment.kind == Kind.REWARD:
-        result.rewards += 1
-    else:
-        result.bonuses += 1
-    result.found += outcome.paid_by == FOUND_ON_MARKET
-    result.cents += payment.cents + payment.fee_cents

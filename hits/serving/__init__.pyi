@@ -1,4 +1,5 @@
 from .allocating import end_old_leases as end_old_leases
+from .allocating import give_back as give_back
 from .assignment_tokens import CopyOf as CopyOf
 from .assignment_tokens import Ticket as Ticket
 from .assignment_tokens import read_token as read_token

@@ -36,7 +36,7 @@ def show_ledger(request: HttpRequest, name: str) -> HttpResponse:
     offering = find_offering(request, name)
     state = request.GET.get("state", "")
     state = state if state in PAYMENT_STATES else ""
-    payments = payments_of(offering, state).select_related("submission__assignment__hit")
+    payments = payments_of(offering, state).select_related("submission__assignment__hit", "bonus_list")
     page = Paginator(payments.defer("submission__answer_xml"), PAYMENTS_PER_PAGE).get_page(request.GET.get("page"))
     context = {
         **surroundings(offering),

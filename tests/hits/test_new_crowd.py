@@ -89,7 +89,16 @@ def test_toy_and_mturk_fulfil_the_contract(toy: ToyCrowd) -> None:
 
     assert [crowd.name for crowd in crowds] == ["toy", "mturk"]
     assert market is ToyMarket
-    assert list(all_places()) == ["local", "sandbox", "production", "link.trial", "link.live", "toy.panel"]
+    assert list(all_places()) == [
+        "local",
+        "sandbox",
+        "production",
+        "link.trial",
+        "link.live",
+        "prolific.local",
+        "prolific.production",
+        "toy.panel",
+    ]
 
 
 def test_a_study_is_published_worked_collected_paid_and_exported_there(
@@ -205,7 +214,7 @@ TOYS = {**ANYBODY, "name": "toy"}
         ({"crowd": TOYS, "pay": {"reward": "0.04"}}, "pay.reward: toy: it takes no reward below $0.05"),
         ({"crowd": {**TOYS, "options": {"agse": 1}}}, "crowd.options.agse: is no setting of toy; known are ages"),
         ({"crowd": {"options": {"ages": 1}}}, "crowd.options.ages: is no setting of mturk; it has none"),
-        ({"crowd": {"name": "nobody"}}, "crowd.name: 'nobody' is no crowd; use one of: mturk, link, toy"),
+        ({"crowd": {"name": "nobody"}}, "crowd.name: 'nobody' is no crowd; use one of: mturk, link, prolific, toy"),
         ({"pay": {"currency": "JPY"}}, "pay.currency: 'JPY' is no currency that we know"),
     ],
 )

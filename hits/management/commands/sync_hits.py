@@ -55,6 +55,9 @@ paid once. Celery's beat does the same every few minutes."""
         if not paid.is_by_crowd:
             told = f"{describe_paid(paid, currency)}."
         self.stdout.write(f"{told} {count_of(limited.capped, 'worker has', 'workers have')} reached the limit.")
+        if paid.ordered:
+            ordered = count_of(paid.ordered, "bonus was", "bonuses were")
+            self.stdout.write(f"{ordered} ordered; it takes some minutes until they are seen to be paid.")
         if synced.replaced:
             replaced = synced.replaced
             offered = count_of(replaced.added + replaced.reopened, "lost assignment is", "lost assignments are")

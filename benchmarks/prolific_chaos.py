@@ -1,0 +1,358 @@
+"""Kill and disturb publishing, collecting and paying on Prolific: is every answer kept, and everything paid once?
+
+python -m benchmarks.prolific_chaos [--rounds 200] [--seed 1] [--unprotected]
+
+Each round has a study of its own on `manage.py localprolific`, which has its own process and database. `publish_hits`
+and `sync_hits` run once or twice at a time, meet faults (no answer, 500 although it acted, 429), and are ended by
+SIGKILL at random moments. Bonuses become visible late, lists lag and shift, our database is restored to an earlier
+state, and somebody gives bonuses on Prolific's own pages. Then `sync_hits` runs without faults; a person pays by hand
+what the ledger could not settle, which is counted; and Prolific's tables are compared with what was handed in, and with
+ours. Answers are kept by this server alone, so a database is restored to after they came.
+
+With --unprotected, whatever is not visible is ordered again. Then payments must come out double, or this benchmark
+could not find them.
+"""
+
+import argparse
+import random
+import signal
+import sys
+import time
+import uuid
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.prolific_side import Rater, hang_up, new_raters, pay_by_hand, prolific_beside_us, submissions_of
+from benchmarks.publishing import ROOT
+from benchmarks.sync_chaos import HandedIn, Snapshot, import_corpus
+from benchmarks.two_sides import Server, start_command
+
+if TYPE_CHECKING:
+    from multiprocessing.context import ForkProcess
+
+    from hits.models import Study
+
+FAULTS = ("throttle", "fail-before", "fail-after", "drop-after")
+MONEY = "pay_bonus_payments,approve_in_bulk,create_bonus_payments,transition_submission"
+OPERATIONS = ("", MONEY, "pay_bonus_payments", "create_study,transition_study,change_study", "add_members,create_group")
+GIVEN_BY_HAND = 7
+MUST_BE_ZERO = (
+    "answers lost",
+    "answers changed",
+    "payments double",
+    "payments missing",
+    "payments to the wrong",
+    "cents of difference between our ledger and Prolific's",
+    "studies published twice",
+    "last syncs that failed",
+)
+REPORTED = (
+    "rounds",
+    *(f"  met by {kind}" for kind in (*FAULTS, "bonus-lag", "list-lag", "rows-between-pages")),
+    "  two syncs at once",
+    "  restored to an earlier state",
+    "  bonuses given there by hand",
+    "runs killed",
+    "  with money moved that we had not noted",
+    "submissions",
+    "answers",
+    "rewards",
+    "bonuses",
+    "  settled by a person",
+    *MUST_BE_ZERO,
+)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--unprotected", action="store_true", help="order again whatever is not visible: it must fail")
+    parser.add_argument("--database-url", default="", help="for our side; a new SQLite file unless given")
+    options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("Ended."))  # and so end Prolific's process, too
+    started, rng = time.perf_counter(), random.Random(options.seed)
+    with prolific_beside_us(options.database_url) as server:
+        if options.unprotected:
+            take_protection_out()
+        tally, problems = _play(rng, server, options.rounds)
+    for what in REPORTED:
+        print(f"{tally[what]:>7,} {what}")
+    for problem in problems:
+        print(problem)
+    print(f"{time.perf_counter() - started:>7,.0f} seconds (seed {options.seed})", flush=True)
+    if any(tally[what] for what in MUST_BE_ZERO):
+        sys.exit("Publishing, collecting and paying is not exactly once.")
+
+
+def _play(rng: random.Random, server: Server, rounds: int) -> tuple[Counter[str], list[str]]:
+    import_corpus()
+    tally: Counter[str] = Counter()
+    problems: list[str] = []
+    for number in range(rounds):
+        round_ = _Round(_make_study(rng), rng, server, tally)
+        round_.play()
+        problems += [f"round {number}, {round_.study.name}: {what}; {round_.story}" for what in round_.compare()]
+        tally["rounds"] += 1
+        if (number + 1) % 25 == 0:
+            bad = sum(tally[what] for what in MUST_BE_ZERO)
+            print(f"{number + 1} rounds, {bad} problems", file=sys.stderr, flush=True)
+    return tally, problems
+
+
+def take_protection_out() -> None:
+    """Forget each claim when the next run begins, and don't look at the notes at Prolific."""
+    from hits.crowds.prolific.prolific_market import ProlificMarket
+    from hits.models import Payment
+    from hits.paying import bulk_payments
+
+    read_again = bulk_payments._read_again
+
+    def forget(payments: Sequence["Payment"]) -> list["Payment"]:
+        unpaid = Payment.objects.owed().filter(pk__in=[one.pk for one in payments])
+        unpaid.update(sending_at=None, bonus_list=None)
+        return read_again(payments)
+
+    ProlificMarket.asked_before = lambda self, bonuses: []  # type: ignore[method-assign]
+    bulk_payments._read_again = forget
+
+
+@dataclass
+class _Round:
+    study: "Study"
+    rng: random.Random
+    server: Server
+    tally: Counter[str]
+    handed_in: dict[str, HandedIn] = field(default_factory=dict)  # by submission
+    story: str = ""
+
+    def play(self) -> None:
+        self._publish()
+        raters = new_raters(self.rng, 6)
+        with self._faults() as kind:
+            self._work(raters)
+            before = [self._start()] if self.rng.random() < 0.5 else []
+            self._work(raters)
+            self._disturb_all(before)
+            earlier = Snapshot(self.study) if self.rng.random() < 0.6 else None
+            self._sync()
+            self._give_by_hand()
+            if earlier is not None:
+                self._wait_for_what_is_on_its_way()
+                earlier.restore()
+                self.tally["  restored to an earlier state"] += 1
+            self._sync()
+        self.story = f"met by {kind}, restored: {earlier is not None}"
+        self._finish()
+
+    # --- The outside world ---
+
+    @contextmanager
+    def _faults(self) -> Iterator[str]:
+        from localprolific.misbehaving import add_fault, clear_faults
+
+        kind = self.rng.choice(FAULTS) if self.rng.random() < 0.7 else ""
+        told = [kind] if kind else []
+        if kind:
+            operation = self.rng.choice(OPERATIONS)
+            limits = {"probability": self.rng.uniform(0.2, 1), "seed": self.rng.randrange(10**6)}
+            add_fault(kind, operation=operation, times_left=self.rng.randint(1, 4), **limits)
+        if self.rng.random() < 0.5:
+            add_fault("bonus-lag", self.rng.choice([1, 30, 600]))
+            told.append("bonus-lag")
+        if self.rng.random() < 0.15:
+            add_fault("list-lag", self.rng.uniform(0.2, 2))
+            told.append("list-lag")
+        if self.rng.random() < 0.2:
+            add_fault("rows-between-pages")
+            told.append("rows-between-pages")
+        self.tally.update(f"  met by {one}" for one in told)
+        yield " and ".join(told) or "nothing"
+        clear_faults()
+
+    def _work(self, raters: Sequence[Rater]) -> None:
+        """Let people take part. What they hand in is noted here, whatever happens to our database."""
+        from hits.models import Assignment
+
+        for rater in self.rng.sample(raters, self.rng.randint(1, 5)):
+            rater.take_part(self.study, _time_there())
+        done = {one.submission_id for one in submissions_of(self.study) if one.completed_at}
+        for assignment in Assignment.objects.filter(hit__study=self.study).exclude(submitted_at=None):
+            key = assignment.crowd_assignment_id
+            if key in done and key not in self.handed_in:
+                self.handed_in[key] = HandedIn.of(assignment)
+
+    def _give_by_hand(self) -> None:
+        for one in submissions_of(self.study):
+            if one.status == "APPROVED" and self.rng.random() < 0.1:
+                pay_by_hand(one, GIVEN_BY_HAND, _time_there())
+                self.tally["  bonuses given there by hand"] += 1
+
+    # --- Our runs ---
+
+    def _publish(self) -> None:
+        """Publish, with kills and faults, until a run comes through: as somebody does who repeats the command."""
+        from localprolific.misbehaving import add_fault, clear_faults
+
+        if self.rng.random() < 0.4:
+            add_fault(self.rng.choice(FAULTS), operation="create_study,transition_study", times_left=1)
+        command = ("publish_hits", self.study.name, "--crowd", "prolific")
+        if self.rng.random() < 0.5:
+            processes = [start_command(*command) for _ in range(self.rng.choice([1, 1, 2]))]
+            self._disturb_all(processes)
+        clear_faults()
+        self._wait_for_what_is_on_its_way()
+        for _ in range(2):
+            process = start_command(*command)
+            process.join(120)
+        process = self._start()  # whatever publishing has left is settled by a sync
+        process.join(120)
+
+    def _sync(self) -> None:
+        at_once = 1 + (self.rng.random() < 0.4)
+        self.tally["  two syncs at once"] += at_once > 1
+        self._disturb_all([self._start() for _ in range(at_once)])
+
+    def _start(self) -> "ForkProcess":
+        return start_command("sync_hits", self.study.name, "--crowd", "prolific")
+
+    def _wait_for_what_is_on_its_way(self) -> None:
+        hang_up()
+        self.server.wait_for_what_is_on_its_way()
+
+    def _disturb_all(self, processes: "list[ForkProcess]") -> None:
+        for process in processes:
+            process.join(120 if self.rng.random() < 0.25 else self.rng.uniform(0.05, 1.2))
+            if process.is_alive():
+                process.kill()
+                process.join()
+                self.tally["runs killed"] += 1
+                behind = sum(map(_cents_there, submissions_of(self.study))) > _cents_here(self.study)
+                self.tally["  with money moved that we had not noted"] += behind
+
+    def _finish(self) -> None:
+        """Let all become visible, sync without faults, let a person settle what is left, and sync again."""
+        from localprolific.panel_clock import Clock
+
+        self._wait_for_what_is_on_its_way()
+        Clock().advance(timedelta(minutes=30))
+        self._sync_in_peace(2)
+        time.sleep(0.25)  # until what was ordered now is paid
+        self._sync_in_peace(1)
+        if self._settle_by_hand():
+            self._sync_in_peace(1)
+
+    def _sync_in_peace(self, times: int) -> None:
+        for _ in range(times):
+            process = self._start()
+            process.join(120)
+            self.tally["last syncs that failed"] += process.exitcode != 0
+
+    def _settle_by_hand(self) -> int:
+        """Do what the ledger asks a person for: look at each bonus in doubt, and pay it there if it is not paid."""
+        from hits.models import Payment
+
+        count = 0
+        doubtful = Payment.objects.owed().filter(submission__assignment__hit__study=self.study)
+        there = {one.submission_id: one for one in submissions_of(self.study)}
+        for payment in (
+            doubtful.exclude(kind="reward").exclude(sending_at=None).select_related("submission__assignment")
+        ):
+            submission = there[payment.submission.assignment.crowd_assignment_id]
+            if payment.cents not in [one.amount_cents for one in submission.bonuses.all()]:
+                pay_by_hand(submission, payment.cents, _time_there())
+            count += 1
+        self.tally["  settled by a person"] += count
+        return count
+
+    # --- What came of it ---
+
+    def compare(self) -> Iterator[str]:
+        from hits.models import Rating
+        from localprolific.models import ProlificStudy
+
+        tally: Counter[str] = Counter()
+        bonus_cents = self.study.parsed_design.pay.bonus_cents
+        ratings = Rating.objects.filter(submission__assignment__hit__study=self.study)
+        difference = _cents_here(self.study)
+        for one in submissions_of(self.study):
+            difference -= _cents_there(one)
+            handed_in = self.handed_in.get(one.submission_id)
+            if handed_in is None:
+                continue
+            tally["submissions"] += 1
+            tally["answers"] += 3
+            kept = Counter(
+                (row.item_id, row.candidate_id, row.card, row.place, row.value)
+                for row in ratings.filter(submission__assignment__crowd_assignment_id=one.submission_id)
+            )
+            tally["answers lost"] += 3 * (not kept)
+            tally["answers changed"] += bool(kept) and kept != handed_in.ratings
+            rewards = one.wallet_entries.filter(kind="Reward").count()
+            bonuses = one.wallet_entries.filter(kind="Bonus", amount_cents=bonus_cents).count()
+            due = int(handed_in.has_won)
+            tally["rewards"] += rewards
+            tally["bonuses"] += bonuses
+            tally["payments missing"] += (rewards < 1) + (bonuses < due)
+            tally["payments double"] += max(0, rewards - 1) + max(0, bonuses - 1)
+            tally["payments to the wrong"] += bonuses > 0 and not due
+        tally["cents of difference between our ledger and Prolific's"] = abs(difference)
+        ours = ProlificStudy.objects.filter(internal_name__startswith=f"EvalPlatform {self.study.key} ")
+        tally["studies published twice"] = max(0, ours.exclude(status="UNPUBLISHED").count() - 1)
+        self.tally.update(tally)
+        yield from (f"{count} {what}" for what, count in tally.items() if count and what in MUST_BE_ZERO)
+
+
+def _make_study(rng: random.Random) -> "Study":
+    """Make a study of small HITs: the money and the races are the same."""
+    from hits.batching import build_hits
+    from hits.designing import create_study, read_study_file
+    from hits.models import Study
+
+    name = f"chaos-{uuid.UUID(int=rng.getrandbits(128))}"
+    settings: dict[str, Any] = {
+        **read_study_file(ROOT / "examples" / "demo.toml"),
+        "name": name,
+        "seed": rng.randrange(2**31),
+        "datasets": [{"name": "example-empathetic", "dialogs": 6}, {"name": "example-subtitles", "dialogs": 3}],
+        "hits": {"dialogs": 3, "assignments": 3},
+        "checkpoints": {"per_hit": 2, "datasets": ["example-empathetic"]},
+        "pay": {
+            **{"currency": "GBP", "reward": "1.50", "bonus": "0.10", "bonus_points": 2},
+            **{"expected_minutes": 10, "minimum_hourly": "6.00"},
+        },
+        "crowd": {
+            **{"name": "prolific", "countries": [], "min_approved": 0, "min_approval_percent": 0},
+            "max_hits_per_worker": 3,
+        },
+        "screening": [],
+    }
+    build_hits(create_study(settings))
+    return Study.objects.get(name=name)
+
+
+def _time_there() -> datetime:
+    from localprolific.panel_clock import Clock
+
+    return Clock().now()
+
+
+def _cents_here(study: "Study") -> int:
+    from django.db.models import Sum
+
+    from hits.models import Payment
+
+    paid = Payment.objects.filter(submission__assignment__hit__study=study).paid()
+    return int(paid.aggregate(total=Sum("cents"))["total"] or 0)
+
+
+def _cents_there(submission: Any) -> int:
+    return sum(submission.wallet_entries.values_list("amount_cents", flat=True))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,212 @@
+"""What the chaos benchmark of Prolific stands on: a Prolific in a process and database of its own, and its people."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from benchmarks.publishing import ROOT
+from benchmarks.two_sides import MARKET, Server
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from hits.models import Study
+    from localprolific.models import Participant, ProlificStudy, ProlificSubmission
+
+CENTS_ENOUGH = 10**10
+
+
+class ProlificRouter:
+    """Lets the benchmark's own process read Prolific's tables in its database; our runs use HTTP only."""
+
+    def db_for_read(self, model: Any, **_: Any) -> str | None:
+        return MARKET if model._meta.app_label == "localprolific" else None
+
+    db_for_write = db_for_read
+
+    def allow_migrate(self, db: str, app_label: str, **_: Any) -> bool | None:
+        return None
+
+
+@contextmanager
+def prolific_beside_us(database_url: str) -> Iterator[Server]:
+    """Set up Django for our side, and run `manage.py localprolific` as another company would."""
+    with tempfile.TemporaryDirectory() as name:
+        database = Path(name) / "prolific.sqlite3"
+        environment = {**os.environ, "VAR_DIR": name, "DATABASE_URL": f"sqlite://{database}", "LOG_LEVEL": "ERROR"}
+        manage = [sys.executable, "manage.py"]
+        subprocess.run([*manage, "migrate", "--verbosity", "0"], cwd=ROOT, env=environment, check=True)
+        command = [*manage, "localprolific", "--port", "0"]
+        with (Path(name) / "prolific.log").open("w") as log:
+            process = subprocess.Popen(
+                command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=log, text=True
+            )
+        try:
+            assert process.stdout is not None
+            url = next(word for word in process.stdout.readline().split() if word.startswith("http"))
+            token = process.stdout.readline().split()[-1]
+            yield from _set_up(name, database_url, database, url, token, process.pid)
+        finally:
+            process.terminate()
+            process.wait()
+
+
+def _set_up(folder: str, database_url: str, database: Path, url: str, token: str, process_id: int) -> Iterator[Server]:
+    os.environ |= {"VAR_DIR": folder, "DATABASE_URL": database_url, "LOG_LEVEL": "ERROR"}
+    os.environ |= {"PROLIFIC_LOCAL_URL": url, "PROLIFIC_TOKEN": token}
+    os.environ |= {"DJANGO_SETTINGS_MODULE": "evalplatform.settings"}
+    import django
+    from django.conf import settings
+
+    from evalplatform.environment import sqlite_in_file
+
+    settings.DATABASES[MARKET] = sqlite_in_file(str(database))
+    settings.DATABASE_ROUTERS = ["benchmarks.prolific_side.ProlificRouter"]
+    settings.ALLOWED_HOSTS = ["testserver"]
+    django.setup()
+    from django.core.management import call_command
+    from django.db import connections
+
+    from hits.management.commands import publish_hits, sync_hits  # noqa: F401  # loaded here, so in every fork
+    from localprolific.behaviour import set_behaviour
+    from localprolific.models import Workspace
+
+    call_command("migrate", verbosity=0)
+    Workspace.objects.update(balance_cents=CENTS_ENOUGH)
+    set_behaviour(publishing_seconds=0, bulk_approval_seconds=0, bonus_payment_seconds=0.2)
+    yield Server(process_id)
+    connections.close_all()
+
+
+def hang_up() -> None:
+    """Close this process's own connections: for each, the other side keeps a thread, as if a call were on its way."""
+    from hits.crowds.prolific import prolific_transport
+
+    prolific_transport.pool_of_process(os.getpid()).clear()
+
+
+# --- People ----------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def at_prolific() -> Iterator[None]:
+    """Act in Prolific's database, as its own pages do."""
+    from django.db import transaction
+
+    with transaction.atomic(using=MARKET):
+        yield
+
+
+def study_of(study: "Study") -> "ProlificStudy":
+    from localprolific.models import ProlificStudy
+
+    return ProlificStudy.objects.undeleted().get(internal_name__startswith=f"EvalPlatform {study.key} ")
+
+
+def submissions_of(study: "Study") -> "list[ProlificSubmission]":
+    from localprolific.models import ProlificSubmission
+
+    ours = ProlificSubmission.objects.filter(study__internal_name__startswith=f"EvalPlatform {study.key} ")
+    return list(ours.select_related("participant", "study").order_by("pk"))
+
+
+@dataclass
+class Rater:
+    """Comes from Prolific, works on our page as a browser would, and completes there."""
+
+    participant: "Participant"
+    rng: random.Random
+
+    def take_part(self, study: "Study", now: "datetime") -> str:
+        """Return what happened: done, returned, abandoned, or turned away."""
+        from localprolific import participating
+        from localprolific.errors import Refused
+
+        try:
+            with at_prolific():
+                submission = participating.reserve(self.participant, study_of(study), now)
+                address = participating.start(submission, now)
+        except Refused:
+            return "turned away there"
+        code = self._work(address)
+        if not code:
+            return "turned away here"
+        luck = self.rng.random()
+        if luck < 0.05:
+            return "abandoned"
+        with at_prolific():
+            if luck < 0.1:
+                participating.return_submission(submission, now)
+                return "returned"
+            participating.complete(self.participant, code, now)
+        return "done"
+
+    def _work(self, address: str) -> str:
+        from django.test import Client
+
+        browser, url = Client(), urlsplit(address)
+        page = browser.get(f"{url.path}?{url.query}")
+        if page.status_code != 200:
+            return ""
+        data = json.loads(
+            page.content.decode().split('<script id="hit" type="application/json">')[1].split("</script>")[0]
+        )
+        if data["mode"] != "work":
+            return ""
+
+        def call(name: str, body: Any) -> Any:
+            headers = {"Authorization": f"Assignment {data['token']}"}
+            return browser.post(
+                f"/work/api/{name}/", json.dumps(body), content_type="application/json", headers=headers
+            )
+
+        call("save", {"consent": data["consent_version"]})
+        answer = call("submit", {"dialogs": [self._rate(*one) for one in enumerate(data["dialogs"])], "feedback": ""})
+        told = answer.json()
+        return str(told.get("code", "")) if told.get("way") == "redirect" else ""
+
+    def _rate(self, position: int, dialog: Any) -> dict[str, Any]:
+        favourite = self.rng.random() < 0.6  # so that many win their bonus
+        areas = {
+            str(place): "good" if favourite else self.rng.choice(["good", "okay", "bad"])
+            for place in range(len(dialog["cards"]))
+        }
+        return {"position": position, "revision": dialog["answer"]["revision"], "areas": areas}
+
+
+def new_raters(rng: random.Random, count: int) -> list[Rater]:
+    from localprolific.seeding import new_participant
+
+    with at_prolific():
+        return [Rater(new_participant(f"Rater {number}", is_simulated=False), rng) for number in range(count)]
+
+
+def pay_by_hand(submission: "ProlificSubmission", cents: int, now: "datetime") -> None:
+    """Give a bonus on Prolific's own pages, with a list that our side does not know."""
+    from localprolific.hex_ids import new_id
+    from localprolific.models import BonusLine, BonusList, BonusOrder, PaidBonus, WalletEntry
+
+    with at_prolific():
+        made = BonusList.objects.create(list_id=new_id(), study=submission.study, created_at=now)
+        line = BonusLine.objects.create(bonus_list=made, submission=submission, amount_cents=cents)
+        order = BonusOrder.objects.create(bonus_list=made, ordered_at=now, held_cents=0)
+        PaidBonus.objects.create(
+            order=order, line=line, submission=submission, amount_cents=cents, paid_at=now, visible_at=now
+        )
+        WalletEntry.objects.create(
+            kind=WalletEntry.Kind.BONUS,
+            workspace=submission.study.workspace,
+            submission=submission,
+            amount_cents=cents,
+            fee_cents=0,
+            paid_at=now,
+        )
