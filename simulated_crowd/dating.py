@@ -6,21 +6,16 @@ all would be screened out.
 
 from datetime import datetime, timedelta
 
-from hits.models import USUAL_CROWD, Answer, Assignment
-from simulated_crowd.scheduling import Stint
+from django.db.models import QuerySet
+
+from hits.models import Answer, Assignment
+from simulated_crowd.working_times import Pace
 
 
-def date_work(assignment_id: str, stint: Stint, starts_at: datetime, ends_at: datetime) -> None:
-    """Set the times of an assignment and its answers. Call this before the marketplace gets the submission, so that
-    nobody collects it with the real times."""
-    assignments = Assignment.objects.filter(
-        offering__crowd=USUAL_CROWD,
-        offering__environment="local",
-        crowd_assignment_id=assignment_id,
-        crowd_worker_id=stint.worker.worker_id,
-    )
+def date_work(assignments: "QuerySet[Assignment]", pace: Pace, starts_at: datetime, ends_at: datetime) -> None:
+    """Set the times of an assignment and its answers. Call this before anybody collects it with the real times."""
     answers = list(Answer.objects.filter(assignment__in=assignments).select_related("item"))
     for answer in answers:
-        answer.saved_at = starts_at + timedelta(seconds=stint.pace.seconds(answer.item.position + 1))
+        answer.saved_at = starts_at + timedelta(seconds=pace.seconds(answer.item.position + 1))
     Answer.objects.bulk_update(answers, ["saved_at"])
     assignments.update(opened_at=starts_at, held_at=starts_at, submitted_at=ends_at)

@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
+from django.db.models import QuerySet
 from django.urls import reverse
 
 from evalplatform.errors import EvalPlatformError
-from hits.models import Study
+from hits.models import USUAL_CROWD, Assignment, Study
 from hits.protocols import protocol_of
 from localturk import working
 from localturk.clock import Clock
@@ -152,13 +153,18 @@ class _Run:
                 working.return_assignment(assignment.assignment_id, account, starts_at)
                 return turned_away.code
             if stint.ending == Ending.SUBMITTED:
-                date_work(assignment.assignment_id, stint, starts_at, ends_at)
+                date_work(self._find_work(assignment, stint), stint.pace, starts_at, ends_at)
                 working.submit(assignment.assignment_id, account, fields, ends_at)
             elif stint.ending == Ending.RETURNED:
                 working.return_assignment(assignment.assignment_id, account, ends_at)
         except working.Refused as refused:
             return refused.refusal.reason
         return None
+
+    def _find_work(self, assignment: TurkAssignment, stint: Stint) -> "QuerySet[Assignment]":
+        ours = Assignment.objects.filter(offering__study=self._study, offering__crowd=USUAL_CROWD)
+        there = ours.filter(offering__environment="local", crowd_worker_id=stint.worker.worker_id)
+        return there.filter(crowd_assignment_id=assignment.assignment_id)
 
     def _work_on_page(self, assignment: TurkAssignment, stint: Stint) -> dict[str, list[str]]:
         """Work on our page, and return the fields that it would post to the marketplace."""

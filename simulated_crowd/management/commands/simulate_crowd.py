@@ -11,8 +11,10 @@ from django.core.management.base import CommandError, CommandParser
 from evalplatform.wording import count_of
 from hits.designing import get_study
 from hits.management.study_command import StudyCommand, progress_bar
+from hits.models import offering_for
 from hits.models.design import StudyDesign
 from simulated_crowd.channels import Channel, InProcess, OverHttp
+from simulated_crowd.on_prolific import simulate_on_prolific
 from simulated_crowd.people import Crowd
 from simulated_crowd.simulating import SimulatedWork, simulate, usual_size
 from simulated_crowd.truths import PRESETS, Truth, read_truth
@@ -33,12 +35,15 @@ abandon a HIT. What they think of a reply comes from --truth: {", ".join(PRESETS
 (docs/simulation.md). The same seed gives the same ratings. Types: {", ".join(WORKER_TYPES)}.
 
 It goes on until no assignment is left, or nobody can take those that are left. Run it again for HITs that were
-published since. With --url, the crowd uses the pages of a running server with the same database over HTTP."""
+published since.
+With --crowd prolific, it works on the local Prolific, where our page gives out the HITs.
+With --url, the crowd uses the pages of a running server with the same database over HTTP."""
 
     def add_arguments(self, parser: CommandParser) -> None:
         add = parser.add_argument
         usual = ",".join(f"{one.name}={share:g}" for one, share in USUAL_SHARES.items())
         add("study")
+        add("--crowd", choices=["mturk", "prolific"], default="mturk", help="where it works, in its local form")
         add("--workers", type=int, metavar="N", help="how many workers come (default: enough for the whole study)")
         add("--truth", default="demo", metavar="NAME|FILE", help="what is true of the replies (default demo)")
         add("--seed", type=int, default=1, help="the same seed gives the same crowd and ratings (default 1)")
@@ -56,6 +61,10 @@ published since. With --url, the crowd uses the pages of a running server with t
         for name in ("workers", "hits", "speed"):
             if options[name] is not None and not options[name] > 0:
                 raise CommandError(f"--{name} must be above 0.")
+        if options["crowd"] != "mturk" and (options["hits"] or options["speed"]):
+            raise CommandError(
+                "--hits and --speed are for the local marketplace: elsewhere, our page gives out the HITs."
+            )
         truth = read_truth(options["truth"])
         shares = parse_shares(options["types"]) if options["types"] else USUAL_SHARES
         crowd = Crowd(options["workers"] or usual_size(study), truth, shares, options["seed"])
@@ -63,14 +72,14 @@ published since. With --url, the crowd uses the pages of a running server with t
         self._describe(crowd, truth, study.parsed_design)
         with progress_bar() as progress, _quiet_requests():
             bar = progress.add_task("Working", total=None)
-            work = simulate(
-                study,
-                crowd,
-                channel,
-                lambda done, total: progress.update(bar, completed=done, total=total),
-                hit_count=options["hits"],
-                speed=options["speed"],
-            )
+
+            def on_progress(done: int, total: int) -> None:
+                progress.update(bar, completed=done, total=total)
+
+            if options["crowd"] == "prolific":
+                work = simulate_on_prolific(offering_for(study, "prolific.local"), crowd, channel, on_progress)
+            else:
+                work = simulate(study, crowd, channel, on_progress, hit_count=options["hits"], speed=options["speed"])
         self._report(work)
 
     def _describe(self, crowd: Crowd, truth: Truth, design: StudyDesign) -> None:
