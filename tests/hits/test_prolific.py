@@ -1,10 +1,11 @@
 """A study on Prolific, from its draft to paid work, against the Prolific that runs here."""
 
+import io
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.core.management import CommandError
+from django.core.management import CommandError, call_command
 from pytest_django import Settings
 
 from evalplatform.errors import EvalPlatformError
@@ -97,6 +98,19 @@ def test_more_places_reopen_a_full_study(offering: Offering, reopening: bool) ->
 
     assert full == "AWAITING REVIEW"
     assert state(offering) == ("ACTIVE", 12)
+
+
+def test_a_simulated_crowd_works_on_the_local_prolific(offering: Offering) -> None:
+    out = io.StringIO()
+
+    call_command("simulate_crowd", "demo", "--crowd", "prolific", "--workers", "20", stdout=out)
+    for _ in range(2):
+        sync_now(offering)
+
+    assert "8 assignments submitted" in out.getvalue()
+    assert Submission.objects.filter(origin="simulation", problem="").count() == 8
+    assert Payment.objects.filter(kind="reward").paid().count() == 8
+    assert Payment.objects.owed().count() == 0
 
 
 # --- Created and published once --------------------------------------------------------------------------------------

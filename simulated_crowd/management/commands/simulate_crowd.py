@@ -16,6 +16,7 @@ from hits.models import offering_for
 from hits.models.design import StudyDesign
 from simulated_crowd.by_links import simulate_by_link
 from simulated_crowd.channels import Channel, InProcess, OverHttp
+from simulated_crowd.on_prolific import simulate_on_prolific
 from simulated_crowd.people import Crowd
 from simulated_crowd.simulating import SimulatedWork, simulate, usual_size
 from simulated_crowd.truths import PRESETS, Truth, read_truth
@@ -38,13 +39,14 @@ abandon a HIT. What they think of a reply comes from --truth: {", ".join(PRESETS
 It goes on until no assignment is left, or nobody can take those that are left. Run it again for HITs that were
 published since.
 With --crowd link, it works on the trial of an open link, where nobody gives anything back.
+With --crowd prolific, it works on the local Prolific, where our page gives out the HITs.
 With --url, the crowd uses the pages of a running server with the same database over HTTP."""
 
     def add_arguments(self, parser: CommandParser) -> None:
         add = parser.add_argument
         usual = ",".join(f"{one.name}={share:g}" for one, share in USUAL_SHARES.items())
         add("study")
-        add("--crowd", choices=["mturk", "link"], default="mturk", help="where it works: link means its trial")
+        add("--crowd", choices=["mturk", "link", "prolific"], default="mturk", help="where it works, in its form here")
         add("--workers", type=int, metavar="N", help="how many workers come (default: enough for the whole study)")
         add("--truth", default="demo", metavar="NAME|FILE", help="what is true of the replies (default demo)")
         add("--seed", type=int, default=1, help="the same seed gives the same crowd and ratings (default 1)")
@@ -62,8 +64,10 @@ With --url, the crowd uses the pages of a running server with the same database 
         for name in ("workers", "hits", "speed"):
             if options[name] is not None and not options[name] > 0:
                 raise CommandError(f"--{name} must be above 0.")
-        if options["crowd"] == "link" and (options["hits"] or options["speed"]):
-            raise CommandError("--hits and --speed are for the local marketplace: a link gives out HITs by itself.")
+        if options["crowd"] != "mturk" and (options["hits"] or options["speed"]):
+            raise CommandError(
+                "--hits and --speed are for the local marketplace: elsewhere, our page gives out the HITs."
+            )
         truth = read_truth(options["truth"])
         shares = parse_shares(options["types"]) if options["types"] else USUAL_SHARES
         crowd = Crowd(options["workers"] or usual_size(study), truth, shares, options["seed"])
@@ -77,6 +81,8 @@ With --url, the crowd uses the pages of a running server with the same database 
 
             if options["crowd"] == "link":
                 work = simulate_by_link(offering_for(study, "link.trial"), crowd, channel, on_progress)
+            elif options["crowd"] == "prolific":
+                work = simulate_on_prolific(offering_for(study, "prolific.local"), crowd, channel, on_progress)
             else:
                 work = simulate(study, crowd, channel, on_progress, hit_count=options["hits"], speed=options["speed"])
         self._report(work)
