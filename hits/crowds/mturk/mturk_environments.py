@@ -10,8 +10,8 @@ LOCAL, SANDBOX, PRODUCTION = "local", "sandbox", "production"
 
 # Read on pages, in commands, and behind errors of Amazon's addresses. docs/marketplace.md has the source.
 END_OF_MTURK = (
-    "Amazon announced the end of Mechanical Turk for 30 September 2026, so nobody may answer there. People can be "
-    "reached by the marketplace that runs here; the README lists all ways."
+    "Amazon announced the end of Mechanical Turk for 30 September 2026, so nobody may answer there. A link "
+    "(--crowd link), Prolific (--crowd prolific) or the marketplace that runs here reach people."
 )
 
 ENVIRONMENTS = (
