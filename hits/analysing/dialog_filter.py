@@ -16,7 +16,8 @@ DIFFER, AGREE = "differ", "agree"
 
 @dataclass(frozen=True)
 class DialogFilter:
-    """Every field is a name as the results write it; "" stands for all. `disagreement` is "differ" or "agree"."""
+    """Every field is a name as the results write it; "" stands for all. `disagreement` is "differ" or "agree": of
+    workers about the model's reply, or about any reply if no model is chosen."""
 
     criterion: str = ""
     model: str = ""
@@ -25,6 +26,7 @@ class DialogFilter:
     emotion: str = ""
     turns: str = ""
     disagreement: str = ""
+    other: str = ""  # a second model that was rated in the same dialog
 
     @classmethod
     def from_query(cls, query: Mapping[str, str]) -> "DialogFilter":
@@ -90,10 +92,25 @@ def choose_dialogs(facts: RatedDialogFacts, chosen: DialogFilter, with_left_out:
     if chosen.model or chosen.value:
         columns = _counted_columns(facts, chosen)
         places = [place for place in places if any(column[place] for column in columns)]
-    if chosen.disagreement in (DIFFER, AGREE):
+    if chosen.other:
+        columns = _counted_columns(facts, DialogFilter(chosen.criterion, chosen.other))
+        places = [place for place in places if any(column[place] for column in columns)]
+    if chosen.disagreement in (DIFFER, AGREE) and chosen.model:
+        columns = _counted_columns(facts, DialogFilter(chosen.criterion, chosen.model))
+        places = [
+            place for place in places if _disagreement([column[place] for column in columns]) == chosen.disagreement
+        ]
+    elif chosen.disagreement in (DIFFER, AGREE):
         is_apart = chosen.disagreement == DIFFER
         places = [place for place in places if (far := facts.apart[place]) is not None and (far > 0) == is_apart]
     return places
+
+
+def _disagreement(counts: list[int]) -> str:
+    """Say whether the ratings of a reply, counted by value, differ or agree; "" if there are fewer than two."""
+    if sum(counts) < 2:
+        return ""
+    return AGREE if sum(count > 0 for count in counts) == 1 else DIFFER
 
 
 def _counted_columns(facts: RatedDialogFacts, chosen: DialogFilter) -> list[list[int]]:

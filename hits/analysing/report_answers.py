@@ -113,8 +113,13 @@ def _share_row(row: ShareRow, found: CriterionResults, is_leading: bool, letters
             )
             for place, one in enumerate(row.shares)
         ]
-    sizes = (count(row.ratings), count(row.dialogs), count(row.workers))
-    mean = number(Kind.SCORE, row.mean_score)
+    behind = DialogFilter(found.criterion, row.generator or HUMAN, dataset=row.dataset or "") if is_linked else None
+    sizes = (
+        replace(count(row.ratings), dialogs=behind),
+        replace(count(row.dialogs), dialogs=behind),
+        count(row.workers),
+    )
+    mean = replace(number(Kind.SCORE, row.mean_score), dialogs=None if row.ratings == 0 else behind)
     if found.is_by_mean:
         error = number(Kind.SCORE, row.mean_error)
         return Row(head, (replace(mean, is_best=is_leading and not mean.undefined), error, *cells, *sizes))
@@ -197,11 +202,17 @@ def _comparison_table(one: Comparisons, found: CriterionResults) -> Table:
         Column("answers", "answers"),
         Column("verdict", "verdict"),
     )
-    rows = tuple(_comparison_row(pair, [column.key for column in differences]) for pair in one.comparisons)
+    keys = [column.key for column in differences]
+    rows = tuple(
+        _comparison_row(pair, keys, DialogFilter(found.criterion, dataset=one.dataset or ""))
+        for pair in one.comparisons
+    )
     return Table("comparisons", one.dataset or ALL_DATASETS, "Pair", columns, rows, one.dataset)
 
 
-def _comparison_row(pair: Comparison, differences: Sequence[str]) -> Row:
+def _comparison_row(pair: Comparison, differences: Sequence[str], among: DialogFilter) -> Row:
+    """Make a row. Where the same people rated both models, it leads to the dialogs in which both were rated."""
+    behind = replace(among, model=pair.first, other=pair.second) if pair.kind == "paired" else None
     undefined = pair.test.reason if isinstance(pair.test, Undefined) else ""
     qualifiers = (
         *(["by different raters"] if pair.kind == "unpaired" else []),
@@ -211,10 +222,10 @@ def _comparison_row(pair: Comparison, differences: Sequence[str]) -> Row:
     return Row(
         Head((pair.first, pair.second), is_pair=True),
         (
-            *(number(Kind.DIFFERENCE, getattr(pair, key)) for key in differences),
+            *(replace(number(Kind.DIFFERENCE, getattr(pair, key)), dialogs=behind) for key in differences),
             number(Kind.SCORE, pair.superiority),
             p_value(pair.test),
-            count(pair.answers),
+            replace(count(pair.answers), dialogs=behind),
             Cell(Kind.VERDICT, pair.better or "", undefined=undefined, after=after),
         ),
     )

@@ -41,5 +41,10 @@ def _row(by: str, one: Slice, found: CriterionResults) -> Row:
     level = f"{one.level} turn{'' if one.level == '1' else 's'}" if by == "turns" else one.level
     return Row(
         Head((level, one.generator)),
-        (outcome.linked(behind), count(one.ratings), count(one.dialogs), count(one.workers)),
+        (
+            outcome.linked(behind),
+            count(one.ratings).linked(behind),
+            count(one.dialogs).linked(behind),
+            count(one.workers),
+        ),
     )

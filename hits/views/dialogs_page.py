@@ -32,7 +32,8 @@ from hits.views.card_writers import candidates_of, text_of, writers_of
 from hits.views.study_pages import find_offering, surroundings
 
 DIALOGS_PER_PAGE = 10
-DISAGREEMENTS = ((DIFFER, "workers differ"), (AGREE, "workers agree"))
+OF_THE_MODEL = ((DIFFER, "workers differ on its reply"), (AGREE, "workers agree on its reply"))
+OF_ANY = ((DIFFER, "workers differ on some reply"), (AGREE, "workers agree on every reply"))
 
 
 @dataclass(frozen=True)
@@ -114,8 +115,10 @@ def _choices(facts: RatedDialogFacts, chosen: DialogFilter, labels: Mapping[str,
         Choice("dataset", "Dataset", _same(facts.datasets), chosen.dataset),
         Choice("emotion", "Emotion", _same(facts.emotion_names), chosen.emotion),
         Choice("turns", "Turns", _same(facts.turn_counts), chosen.turns),
-        Choice("disagreement", "Disagreement", DISAGREEMENTS, chosen.disagreement),
+        Choice("disagreement", "Disagreement", OF_THE_MODEL if chosen.model else OF_ANY, chosen.disagreement),
     ]
+    if chosen.other:
+        fields.insert(1, Choice("other", "Beside", _same(facts.models(criterion)), chosen.other))
     if len(facts.criteria) > 1:
         fields.insert(
             0, Choice("criterion", "Criterion", [(one, labels[one].title) for one in facts.criteria], criterion)

@@ -63,6 +63,7 @@ class Board:
     ticks: Sequence[tuple[str, str]]  # place and text
     ceiling: str
     has_letters: bool
+    counts_more_human: bool  # the human reply's n is more than the ratings of human replies that all rules keep
     order_of: str  # the table whose order all others have
     is_in_other_order: bool  # the ranks of this one do not rise from row to row
     datasets: Sequence[Choice]
@@ -84,7 +85,7 @@ def leaderboard_of(report: Report, query: QueryDict, dialogs: str = "") -> Board
     table, answer = next((pair for pair in pairs if pair[0].dataset == query.get("dataset", "")), pairs[0])
     # Where all datasets together mean nothing, say why before a dataset's own answer.
     is_pooled_in_vain = first.dataset is not None and len(pairs) < len(criterion.leaderboards)
-    axis = _axis(table)
+    axis, step = _axis(table)
     human = [row for row in table.rows if row.head.is_human and not row.cells[0].undefined]
     return Board(
         criterion=criterion,
@@ -93,9 +94,13 @@ def leaderboard_of(report: Report, query: QueryDict, dialogs: str = "") -> Board
         table=table,
         outcome=table.columns[0].title,
         rows=[_board_row(row, axis, _dialogs_of(row, table, criterion, dialogs)) for row in table.rows],
-        ticks=[(_place(tick, axis), _tick_text(tick, table)) for tick in _ticks(axis)],
+        ticks=[(_place(tick, axis), _tick_text(tick, step, table)) for tick in _ticks(axis, step)],
         ceiling=_place(human[0].cells[0].number, axis) if human else "",
         has_letters=any(row.head.letters for row in table.rows),
+        counts_more_human=any(
+            row.head.is_human and row.cells[1].number != criterion.size.human_ratings
+            for row in criterion.leaderboards[0].rows
+        ),
         order_of=first.title,
         is_in_other_order=_ranks(table) != sorted(_ranks(table)),
         datasets=[Choice(one.title, None if one is first else one.dataset, one is table) for one, _ in pairs],
@@ -144,8 +149,9 @@ def _board_row(row: Row, axis: tuple[float, float], href: str) -> BoardRow:
 # --- The axis of the dot plots ---------------------------------------------------------------------------------------
 
 
-def _axis(table: Table) -> tuple[float, float]:
-    """Return round ends that hold every dot and interval, so that small differences can still be seen."""
+def _axis(table: Table) -> tuple[tuple[float, float], float]:
+    """Return round ends that hold every dot and interval, so that small differences can still be seen, and the step
+    from tick to tick."""
     ends: list[float] = []
     for row in table.rows:
         cell = row.cells[0]
@@ -156,24 +162,27 @@ def _axis(table: Table) -> tuple[float, float]:
     low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
     step = _step(low, high)
     low, high = math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step
-    return low, high if high > low else low + step
+    return (low, high if high > low else low + step), step
 
 
 def _step(low: float, high: float) -> float:
-    return next((step for step in STEPS if (high - low) / step <= MOST_TICKS - 1), 10 ** math.ceil(math.log10(high)))
+    return next(
+        (step for step in STEPS if (high - low) / step <= MOST_TICKS - 1), 10 ** math.floor(math.log10(high - low))
+    )
 
 
-def _ticks(axis: tuple[float, float]) -> list[float]:
+def _ticks(axis: tuple[float, float], step: float) -> list[float]:
     low, high = axis
-    step = _step(low, high)
     return [low + step * place for place in range(round((high - low) / step) + 1)]
 
 
-def _tick_text(tick: float, table: Table) -> str:
+def _tick_text(tick: float, step: float, table: Table) -> str:
+    """Write a tick with as many decimals as its step has: 2.25 is not 2.2, and 100 is not 1e+02."""
     cells = [row.cells[0] for row in table.rows]
-    if cells and cells[0].kind is Kind.SHARE:
-        return f"{100 * tick:.0f} %"
-    return f"{tick:.2g}"
+    is_share = bool(cells) and cells[0].kind is Kind.SHARE
+    factor = 100 if is_share else 1
+    decimals = next(decimals for decimals in range(9) if abs(round(factor * step, decimals) - factor * step) < 1e-9)
+    return f"{factor * tick:.{decimals}f}{' %' if is_share else ''}"
 
 
 def _place(value: float, axis: tuple[float, float]) -> str:

@@ -66,6 +66,29 @@ def test_a_researcher_reads_the_results_of_a_study(
     expect(page.get_by_role("heading", name="Dialog 10")).to_be_visible()
 
 
+def test_the_answer_and_the_ranked_table_are_on_the_first_screen(researcher_page: Page) -> None:
+    page = researcher_page
+    study = create_study(DEMO, User.objects.get())
+    snapshots.build(study)
+    study.refresh_from_db()
+    rate(study)
+    screen(offering_for(study, "local"), timezone.now())
+    compute_results_of_offering(offering_for(study, "local").pk)
+
+    # Three models on a laptop, the first two on a phone.
+    for width, height, rows in ((1366, 768, 3), (390, 844, 2)):
+        page.set_viewport_size({"width": width, "height": height})
+        page.goto("/studies/demo/results/")
+        expect(page.locator(".answer-first")).to_be_in_viewport(ratio=1)
+        for number in range(rows):
+            expect(page.locator(".leaderboard tbody tr").nth(number)).to_be_in_viewport(ratio=1)
+
+    for width in (768, 800, 900, 1000):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.evaluate("document.querySelectorAll('main details').forEach(one => one.open = true)")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
 def test_a_researcher_makes_a_token_and_reads_about_the_api(
     researcher_page: Page, check_accessibility: CheckAccessibility
 ) -> None:

@@ -190,3 +190,27 @@ def test_of_very_many_levels_those_with_the_most_ratings_are_shown_and_the_other
     assert len({row.level for row in slices["turns"].rows}) == 40
     assert slices["turns"].omitted == 20
     assert {"1", "5"} <= {row.level for row in slices["turns"].rows}
+
+
+def test_disagreement_is_about_the_chosen_models_reply() -> None:
+    facts = RatedDialogFacts(
+        dialogs=[1, 2, 3],
+        kept=[4, 4, 4],
+        apart=[1.0, 1.0, 1.0],  # in every dialog workers differ on some reply
+        dataset=[0, 0, 0],
+        datasets=["d"],
+        emotion=[-1, -1, -1],
+        emotions=[],
+        turns=[1, 1, 1],
+        values={"overall": ["good", "bad"]},
+        counts={"overall": {"A": [[2, 1, 0], [0, 1, 1]], "B": [[1, 0, 0], [1, 0, 2]]}},
+    )
+
+    def places(**chosen: str) -> list[int]:
+        return choose_dialogs(facts, DialogFilter("overall", **chosen))
+
+    assert places(disagreement="agree") == []
+    assert places(model="A", disagreement="agree") == [0]
+    assert places(model="A", disagreement="differ") == [1]  # one rating neither agrees nor differs
+    assert places(model="B", disagreement="agree") == [2]
+    assert places(model="A", other="B") == [0, 2]
