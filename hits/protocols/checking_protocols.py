@@ -12,7 +12,7 @@ from hits.protocols.sent_answers import COMMON_FIELDS
 # Of the data that the worker's page gets (hits/api/page_schemas.py); `page_settings` adds to it.
 COMMON_PAGE_KEYS = frozenset(
     "crowd mode token title question welcome instructions consent contact consent_version has_agreed is_returning "
-    "facts warm_up dialogs step seconds_used seconds_allowed feedback submission".split()
+    "facts warm_up dialogs step seconds_used seconds_allowed feedback submission may_be_late".split()
 )
 SMALLEST_DESIGN = {"name": "any", "datasets": [{"name": "any", "dialogs": 1}], "generators": ["any"]}
 
