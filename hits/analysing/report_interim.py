@@ -19,7 +19,7 @@ def interim_comparisons(found: CriterionResults, progress: Progress) -> Section:
     interim = (
         f"Interim: {progress.collected:,} of {progress.planned:,} assignments. Differences are the first model's minus "
         "the second's, of the planned outcome. Brackets hold a confidence sequence: all of them together are right "
-        "with 95 % confidence, at every look, however often one looks."
+        "with 95 % confidence, at every look, however often one looks. All ratings that have come in count."
     )
     later = "" if progress.is_by_sequence else " Fixed-sample tests follow when the study is complete."
     lead = f"{describe_sequence_end(progress)} {ABOUT_DIFFERENCES}" if is_end else f"{interim}{later}"

@@ -106,7 +106,8 @@ def _is_rating(look: FirstLook, name: str) -> bool:
         return False
     different = set(values)
     is_id = len(different) == len(values) > 20 and all(value.isdigit() for value in values)
-    return not is_id and (len(different) <= MOST_DIFFERENT or any("." in value for value in different))
+    has_fractions = any("." in value or "," in value for value in different)  # with a point or a decimal comma
+    return not is_id and (len(different) <= MOST_DIFFERENT or has_fractions)
 
 
 def _plain(name: str) -> str:

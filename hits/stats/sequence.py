@@ -34,7 +34,8 @@ DIFFERENT, EQUAL, UNDECIDED = "different", "equal", ""
 class SequenceFinding:
     """What may be said about a primary pair at a look. `estimate` is the first generator's outcome minus the second's;
     `low` and `high` are its confidence sequence, undefined while there is too little data. `decided` is "different" if
-    0 lies outside, "equal" if all of it lies within the planned margin, and else empty."""
+    0 lies outside, "equal" if all of it lies within the planned margin, and else empty. Both, and the p-value, are of
+    this look alone, unless hits.stats.stopping_rule.carry_on has joined them with those of earlier looks."""
 
     dataset: str | None
     first: str

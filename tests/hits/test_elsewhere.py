@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from django.core.management import CommandError, call_command
 
 from evalplatform.errors import EvalPlatformError
-from hits.analysing import report_as_text, report_of, results_as_json, results_from_json
+from hits.analysing import analyse, report_as_text, report_of, results_as_json, results_from_json
 from hits.elsewhere import ColumnMapping, FirstLook, parse_columns, read_elsewhere
 from hits.elsewhere.reading_elsewhere import ReadRatings
 from hits.exporting.report_latex import latex_tables
@@ -216,6 +217,16 @@ def test_sliders_and_decimal_commas(tmp_path: Path) -> None:
     assert any("decimal commas" in note for note in found.notes)
 
 
+def test_a_column_of_decimal_commas_beside_another_one_is_taken_for_ratings_too(tmp_path: Path) -> None:
+    lines = ["item;worker;generator;fluency;zscore"]
+    lines += [f"{n % 40};w{n // 40};A;{n % 5};{n / 997:.4f}".replace(".", ",") for n in range(120)]
+
+    found = read(write(tmp_path, lines))
+
+    assert sorted(found.scales) == ["fluency", "zscore"]
+    assert found.frame.loc[found.frame["criterion"] == "zscore", "score"].max() == pytest.approx(119 / 997, abs=1e-4)
+
+
 # --- Raters, models and items that nobody names -----------------------------------------------------------------------
 
 
@@ -349,6 +360,24 @@ def test_published_means_of_6000_ratings(shared_data: Path) -> None:
     letters = {one.generator: one.letters for one in table.letters}
     assert letters == {"chatgpt_empathy": "a", "chatgpt": "a", "human": "b"}
     assert results.main.agreement[0].raw == Undefined("no reply has ratings by two workers")
+
+
+def test_one_rating_by_somebody_who_rated_both_does_not_take_the_headline_away(shared_data: Path) -> None:
+    frame = read(shared_data / "ratings" / "llm_empathy_ratings.csv").frame
+    row = frame[(frame["generator"] == "human").to_numpy()].iloc[[0]]
+    more = pd.concat([frame, row.assign(generator="chatgpt")], ignore_index=True)
+    more["generator"] = more["generator"].astype(frame["generator"].dtype)
+    more["value"] = more["value"].astype(frame["value"].dtype)
+
+    [table] = analyse(more).main.comparisons
+
+    one = next(one for one in table.comparisons if {one.first, one.second} == {"human", "chatgpt"})
+    assert (one.kind, one.better, one.size.side_by_side) == ("unpaired", "chatgpt", 1)
+    assert {one.generator: one.letters for one in table.letters} == {
+        "chatgpt_empathy": "a",
+        "chatgpt": "a",
+        "human": "b",
+    }
 
 
 @pytest.mark.parametrize(("name", "alpha"), [("context", 0.445), ("fluency", 0.516)])
