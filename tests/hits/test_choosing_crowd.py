@@ -44,7 +44,11 @@ def post(client: Client, fields: dict[str, Any], go: str = "") -> str:
     return html_of(client.post("/studies/demo/edit/crowd/", typed, follow=True))
 
 
-def test_one_crowd_is_no_choice(example_corpus: None, researcher_client: Client) -> None:
+def test_one_crowd_is_no_choice(
+    example_corpus: None, researcher_client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in CROWDS.keys() - {"mturk"}:
+        monkeypatch.delitem(CROWDS, name)
     create_study(DEMO, User.objects.get())
 
     page = form_of(researcher_client, "crowd")
