@@ -86,7 +86,7 @@ def test_latex_sets_a_name_letter_by_letter(name: str, latex: str) -> None:
     assert escape(name) == latex
 
 
-NAMING_MODELS = ["methods.md", "methods.tex", "datasheet.md", "heds.json", "checklist.md"]
+NAMING_MODELS = ["bundle.json", "methods.md", "methods.tex", "datasheet.md", "heds.json", "checklist.md"]
 
 
 def test_a_paid_study_of_hostile_names_has_results_and_a_bundle_that_holds(

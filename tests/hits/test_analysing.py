@@ -134,9 +134,9 @@ def test_the_plan_decides_what_is_primary_and_all_else_is_called_exploratory(res
 
     [verdicts] = planned.criteria[0].section("comparisons").tables_of("comparisons")
     afters = {row.head.names: cell.after for row in verdicts.rows for cell in verdicts.cells(row, "verdict")}
-    assert afters == {("A", "B"): "", ("A", "C"): " (exploratory)", ("B", "C"): " (exploratory)"}
+    assert afters == {("B", "A"): "", ("C", "A"): " (exploratory)", ("B", "C"): " (exploratory)"}
     assert "(exploratory)" in "\n".join(report_as_text(planned))
-    assert r"A -- C$\dagger$" in latex_tables(planned)["comparisons.tex"]
+    assert r"C -- A$\dagger$" in latex_tables(planned)["comparisons.tex"]
     assert "(exploratory)" not in "\n".join(report_as_text(report_of(results)))
 
 

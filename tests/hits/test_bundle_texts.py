@@ -116,12 +116,14 @@ def test_stopping_is_said_if_the_design_has_it(sources: Sources) -> None:
         update={"stop_when_decided": True, "equal_within": 0.05, "drop_losers": True}
     )
     by_rule = replace(sources.results.progress, is_by_sequence=True, rule_looks=1)
+    power = sources.facts.power.model_copy(update={"is_by_sequence": True})
     designed = replace(
         sources,
+        facts=sources.facts.model_copy(update={"power": power}),
         design=sources.design.model_copy(update={"analysis": analysis}),
         results=replace(sources.results, progress=by_rule),
     )
-    happened = Facts.model_validate({**sources.facts.model_dump(), "stopped_by_rule": "decided"})
+    happened = Facts.model_validate({**designed.facts.model_dump(), "stopped_by_rule": "decided"})
     dropped = replace(designed.results, progress=replace(by_rule, dropped=("parrot",), collected=20))
 
     quiet = methods_paragraphs(designed)["Statistical analysis"]
@@ -137,7 +139,7 @@ def test_stopping_is_said_if_the_design_has_it(sources: Sources) -> None:
         assert "The study's own rule looked once, at whole HITs" in told
         assert "1 times" not in told
         assert "interim:" not in told
-        assert "the fixed-sample permutation test, which finds more than the confidence sequences" in told
+        assert "By simulation with the confidence sequence that decides, at the end" in told
 
 
 def test_the_datasheet_has_all_62_questions_and_the_form_can_load_the_json(sources: Sources) -> None:

@@ -17,7 +17,12 @@ from hits.models import BackgroundJob, Event, Offering, Publication, Study, offe
 from tests.hits.toy_crowd import ToyCrowd, ToyMarket
 from tests.pages import html_of
 
-STARTED_BY_THE_CLOCK = {"hits.tasks.sync_published_studies", "hits.tasks.note_that_scheduler_runs"}
+STARTED_BY_THE_CLOCK = {
+    "hits.tasks.sync_published_studies",
+    "hits.tasks.note_that_scheduler_runs",
+    "hits.tasks.make_server_calls",
+    "hits.tasks.sync_offerings_of_crowd",  # some seconds after a crowd has called
+}
 SHUT = MarketRefused("AccessDenied", "This key may not close anything.", is_about_account=True)
 AWAY = MarketUnavailable("The panel is away.")
 ODD = MarketRefused("Odd", "Not this one.")
