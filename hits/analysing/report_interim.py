@@ -16,10 +16,15 @@ ABOUT_DIFFERENCES = (
 
 def interim_comparisons(found: CriterionResults, progress: Progress) -> Section:
     is_end = progress.is_complete
+    has_sequence = any(not isinstance(one.low, Undefined) for one in found.sequences)
+    brackets = (
+        " Brackets hold a confidence sequence: all of them together are right with 95 % confidence, at every look, "
+        "however often one looks."
+    )
     interim = (
         f"Interim: {progress.collected:,} of {progress.planned:,} assignments. Differences are the first model's minus "
-        "the second's, of the planned outcome. Brackets hold a confidence sequence: all of them together are right "
-        "with 95 % confidence, at every look, however often one looks. All ratings that have come in count."
+        f"the second's, of the planned outcome.{brackets if has_sequence else ' None has a confidence sequence yet.'} "
+        "All ratings that have come in count."
     )
     later = "" if progress.is_by_sequence else " Fixed-sample tests follow when the study is complete."
     lead = f"{describe_sequence_end(progress)} {ABOUT_DIFFERENCES}" if is_end else f"{interim}{later}"

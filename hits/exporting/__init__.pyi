@@ -1,8 +1,8 @@
 from .bundle_check import check_bundle as check_bundle
+from .bundle_check import describe_only_hashed as describe_only_hashed
 from .bundles import export_bundle as export_bundle
 from .bundles import export_ratings as export_ratings
 from .computing_uploads import compute_upload as compute_upload
-from .hashing import ONLY_HASHED as ONLY_HASHED
 from .making_bundles import make_bundle as make_bundle
 from .ratings_files import RATINGS_FILES as RATINGS_FILES
 from .stored_bundles import bundle_file as bundle_file

@@ -3,9 +3,10 @@
 It says what these results used, and nothing else: a test that was not made is not named, nor is its source.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from evalplatform.wording import count_of
+from hits.analysing import Results
 from hits.exporting.bundle_facts import Sources, join_names
 from hits.exporting.reached_power import PowerFacts, PowerOfSize
 from hits.protocols import Criterion, protocol_of
@@ -17,13 +18,15 @@ FEWEST_DRAWS = 999  # hits.stats.sign_flips makes no fewer
 def describe_analysis(sources: Sources) -> Iterator[str]:
     yield from _outcome(sources)
     yield from _coding(sources)
-    yield from _intervals(sources)
+    yield from describe_intervals(sources.results)
     if sources.results.progress.has_verdicts:
-        yield from _tests(sources)
-        yield from _letters(sources)
+        yield from describe_tests(sources.results)
+        if any(isinstance(pair.test, PairTest) for pair in _pairs(sources.results)):
+            yield from _family(sources, _pairs(sources.results))
+        yield from describe_letters(sources.results)
     else:
         yield from _sequences(sources)
-    yield from _secondary(sources)
+    yield from describe_secondary(sources.results)
     yield from _looks(sources)
     yield from _stopping(sources)
     yield from describe_power(sources)
@@ -51,10 +54,7 @@ def _outcome(sources: Sources) -> Iterator[str]:
 
 def _coding(sources: Sources) -> Iterator[str]:
     criteria = protocol_of(sources.design).criteria
-    for text in dict.fromkeys(_coded(one) for one in criteria):
-        about = [one.title for one in criteria if _coded(one) == text]
-        of_these = f" of {join_names(about)}" if len({_coded(one) for one in criteria}) > 1 else ""
-        yield f"Ratings{of_these} were coded as {text}."
+    yield from describe_coding({one.title: _coded(one) for one in criteria})
     outcome = sources.design.analysis.outcome
     if criteria[0].is_comparison or outcome == "win rate":
         yield "For the win rate, a win counted 1, a tie 1/2 and a loss 0."
@@ -65,6 +65,14 @@ def _coding(sources: Sources) -> Iterator[str]:
         yield "Mean scores treat the distances between neighbouring values as equal."
 
 
+def describe_coding(coded: Mapping[str, str]) -> Iterator[str]:
+    """Say how ratings became numbers, from the words about each criterion."""
+    for text in dict.fromkeys(coded.values()):
+        about = [title for title, one in coded.items() if one == text]
+        of_these = f" of {join_names(about)}" if len(set(coded.values())) > 1 else ""
+        yield f"Ratings{of_these} were coded as {text}."
+
+
 def _coded(one: Criterion) -> str:
     scores, labels = one.scale.scores, one.scale.labels
     if one.measured.bins or list(labels) == [f"{score:g}" for score in scores]:
@@ -72,13 +80,13 @@ def _coded(one: Criterion) -> str:
     return join_names([f"{score:g} (“{label}”)" for label, score in zip(labels, scores, strict=True)])
 
 
-def _intervals(sources: Sources) -> Iterator[str]:
+def describe_intervals(results: Results) -> Iterator[str]:
     yield (
         "Ratings of the same dialog, and of the same worker, are not independent; 95% confidence intervals therefore "
         "use a two-way cluster-robust variance over dialogs and workers [@cameron], adjusted for few and uneven "
         "clusters, with Satterthwaite's degrees of freedom [@satterthwaite]."
     )
-    means = "" if protocol_of(sources.design).criteria[0].is_comparison else " and mean scores"
+    means = "" if results.main.is_comparison or results.main.is_nominal else " and mean scores"
     yield (
         f"Intervals of shares{means} are symmetric on the log-odds scale; no interval is corrected for multiplicity."
     )
@@ -87,12 +95,12 @@ def _intervals(sources: Sources) -> Iterator[str]:
 # --- Which models differ ----------------------------------------------------------------------------------------------
 
 
-def _pairs(sources: Sources) -> list[Comparison]:
-    return [pair for one in sources.results.criteria for table in one.comparisons for pair in table.comparisons]
+def _pairs(results: Results) -> list[Comparison]:
+    return [pair for one in results.criteria for table in one.comparisons for pair in table.comparisons]
 
 
-def _tests(sources: Sources) -> Iterator[str]:
-    pairs = _pairs(sources)
+def describe_tests(results: Results) -> Iterator[str]:
+    pairs = _pairs(results)
     methods = {pair.test.method for pair in pairs if isinstance(pair.test, PairTest)}
     if not methods:
         if pairs:
@@ -108,11 +116,11 @@ def _tests(sources: Sources) -> Iterator[str]:
     if methods & {PERMUTATION, LARGER_OF_BOTH}:
         yield (
             "Differences of the primary outcome were tested two-sided by a permutation test that swaps the two models' "
-            f"names in whole dialogs (at least {FEWEST_DRAWS} random draws, seed {sources.results.seed}), with a "
+            f"names in whole dialogs (at least {FEWEST_DRAWS} random draws, seed {results.seed}), with a "
             "studentised statistic, which stays valid where workers differ in taste [@chung]."
         )
     if LARGER_OF_BOTH in methods:
-        fewest = min(table.effective_workers for one in sources.results.criteria for table in one.comparisons)
+        fewest = min(table.effective_workers for one in results.criteria for table in one.comparisons)
         yield (
             f"Because the ratings were worth those of only {fewest:.1f} equally busy workers, the larger of this "
             "p-value and that of a t test with the two-way variance decided."
@@ -124,7 +132,6 @@ def _tests(sources: Sources) -> Iterator[str]:
             f"Models that {_not_side_by_side(pairs)} were compared by the difference of their means, with a t test on "
             "the two-way variance; such differences include differences between raters."
         )
-    yield from _family(sources, pairs)
 
 
 def _not_side_by_side(pairs: Sequence[Comparison]) -> str:
@@ -171,8 +178,8 @@ def _which_pairs(sources: Sources, count: int) -> str:
     return f"comprised all pairs of models ({count_of(count, 'comparison')})"
 
 
-def _letters(sources: Sources) -> Iterator[str]:
-    tables = [table for one in sources.results.criteria for table in one.comparisons]
+def describe_letters(results: Results) -> Iterator[str]:
+    tables = [table for one in results.criteria for table in one.comparisons]
     if any(name.letters for table in tables for name in table.letters):
         yield (
             "In the tables, models that share a letter could not be told apart [@piepho]; letters and bold type are "
@@ -207,8 +214,8 @@ def _sequences(sources: Sources) -> Iterator[str]:
         yield f"Of these pairs, {len(missing):,} {'has' if len(missing) == 1 else 'have'} none yet: {missing[0]}."
 
 
-def _secondary(sources: Sources) -> Iterator[str]:
-    criteria = sources.results.criteria
+def describe_secondary(results: Results) -> Iterator[str]:
+    criteria = results.criteria
     if any(not isinstance(one.ranked, Undefined) for found in criteria for one in found.rankings):
         yield (
             "Models were also ranked by a Bradley-Terry model [@bradley] with ties [@davidson], fitted to which of two "

@@ -19,7 +19,7 @@ from hits.exporting.elsewhere_bundles import check_elsewhere_bundle, is_from_els
 from hits.exporting.example_dialogs import FILE as EXAMPLES_FILE
 from hits.exporting.figure_files import different_figures, different_words, files_of_figures, results_of_figures
 from hits.exporting.hashing import FILE as HASHES_FILE
-from hits.exporting.hashing import changed_files, hash_of, read_text
+from hits.exporting.hashing import ONLY_HASHED, ONLY_HASHED_ELSEWHERE, changed_files, hash_of, read_text
 from hits.exporting.marks import unmarked_files, wrongly_marked_files
 from hits.exporting.ratings_check import different_ratings
 from hits.exporting.ratings_files import RATINGS_FILES, read_ratings
@@ -60,6 +60,15 @@ def check_bundle(folder: Path, ratings: str = RATINGS_FILES[0]) -> list[str]:
     found += different_words(folder, pictures, ratings)
     # Drawing takes longer than all else together, so figures are drawn again only if all else is well.
     return found or list(different_figures(folder, pictures, about.software, ratings))
+
+
+def describe_only_hashed(folder: Path) -> str:
+    """Say of which files of this bundle only the hashes, and little more, can be checked."""
+    if is_from_elsewhere(folder):
+        known = ONLY_HASHED_ELSEWHERE
+    else:
+        known = {name: why for name, why in ONLY_HASHED.items() if any(folder.glob(name.rstrip("/")))}
+    return f"Only their hashes were checked of {', '.join(known)}." if known else "It has nothing but ratings."
 
 
 def _other_files(folder: Path, about: About, figures: set[str]) -> list[str]:
@@ -123,7 +132,7 @@ def _differences(written: Any, made: Any, place: str) -> Iterator[str]:
 
 def _different_texts(folder: Path, about: About, results: Results, frame: pd.DataFrame, ratings: str) -> Iterator[str]:
     """Write tables, methods, datasheet, checklist and the like again, from the ratings, facts.json and the manifest."""
-    tables = latex_tables(report_of(results), about.study, about.plan.outcome)
+    tables = latex_tables(report_of(results), f"Study {about.study}", about.plan.outcome)
     for name, text in tables.items():
         if read_text(folder / "tables" / name) != text:
             yield f"tables/{name} has other numbers than {ratings}"

@@ -27,7 +27,7 @@ TEXT_FILES = (
 def texts_of(about: About, sources: Sources) -> dict[str, str]:
     """Return the texts. results.json comes first, because the others say what it says."""
     results, warning = sources.results, sources.results.origin.warning
-    tables = latex_tables(report_of(results), about.study, about.plan.outcome)
+    tables = latex_tables(report_of(results), f"Study {about.study}", about.plan.outcome)
     return {
         "results.json": results_as_json(results),
         **{f"tables/{name}": text for name, text in tables.items()},

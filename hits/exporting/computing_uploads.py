@@ -62,7 +62,7 @@ def _compute(upload: RatingsUpload, mapping: ColumnMapping, telling: _Telling) -
     with tempfile.TemporaryDirectory(dir=bundle.parent) as place:
         folder = Path(place) / f"ratings-{upload.sha256[:12]}"
         folder.mkdir()
-        write_elsewhere_bundle(folder, read, results, pictures, upload.name, upload.sha256)
+        write_elsewhere_bundle(folder, read, results, upload.name, upload.sha256)
         pack(folder, Path(place) / "bundle.zip")
         (Path(place) / "bundle.zip").rename(bundle)
     return {

@@ -1,6 +1,5 @@
 """Writes and checks the bundle of ratings that another tool collected: ratings as they were read, and all from them."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +9,20 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from evalplatform.errors import EvalPlatformError
 from evalplatform.spreadsheet_cells import cell_of, text_of
-from hits.analysing import Picture, Results, analyse, make_pictures, report_of, results_as_json
+from hits.analysing import Results, analyse, make_pictures, report_of, results_as_json
 from hits.elsewhere import ColumnMapping, ReadRatings, without_raters
 from hits.exporting.about import FILE
 from hits.exporting.bundle_facts import software
-from hits.exporting.hashing import changed_files, write_hashes
+from hits.exporting.elsewhere_methods import elsewhere_methods
+from hits.exporting.figure_files import (
+    different_figures,
+    different_words,
+    files_of_figures,
+    results_of_figures,
+    write_figures,
+)
+from hits.exporting.hashing import FILE as HASHES_FILE
+from hits.exporting.hashing import ONLY_HASHED_ELSEWHERE, changed_files, read_text, write_hashes
 from hits.exporting.report_latex import latex_tables
 from hits.stats import CriterionScale
 
@@ -50,9 +58,7 @@ class AboutElsewhere(BaseModel):
     software: dict[str, str]
 
 
-def write_elsewhere_bundle(
-    folder: Path, read: ReadRatings, results: Results, pictures: Sequence[Picture], name: str, sha256: str
-) -> None:
+def write_elsewhere_bundle(folder: Path, read: ReadRatings, results: Results, name: str, sha256: str) -> None:
     about = AboutElsewhere(
         name=name,
         sha256=sha256,
@@ -67,24 +73,22 @@ def write_elsewhere_bundle(
         software=software(),
     )
     (folder / "tables").mkdir(parents=True)
-    (folder / "figures").mkdir()
     _write_ratings(folder / RATINGS, read)
-    texts = {FILE: about.model_dump_json(indent=1) + "\n", "README.md": _readme(about), **_texts(results, pictures)}
-    for file, text in texts.items():
+    for file, text in {FILE: about.model_dump_json(indent=1) + "\n", **_texts(about, results)}.items():
         (folder / file).write_text(text, encoding="utf-8", newline="\n")
-    for picture in pictures:
-        (folder / "figures" / f"{picture.name}.svg").write_text(picture.svg, encoding="utf-8", newline="\n")
-        (folder / "figures" / f"{picture.name}.pdf").write_bytes(picture.pdf)
+    write_figures(folder, make_pictures(results_of_figures(results)))
     write_hashes(folder)
 
 
-def _texts(results: Results, pictures: Sequence[Picture]) -> dict[str, str]:
+def _texts(about: AboutElsewhere, results: Results) -> dict[str, str]:
     """Return what `check_elsewhere_bundle` makes again and compares."""
-    words = "\n".join(f"## {one.title} ({one.name})\n\n{one.description}\n" for one in pictures)
+    outcome = results.main.comparisons[0].outcome if results.main.comparisons else ""
+    tables = latex_tables(report_of(results), f"Ratings from {about.name}", outcome)
     return {
+        "README.md": _readme(about),
         "results.json": results_as_json(results),
-        **{f"tables/{name}": text for name, text in latex_tables(report_of(results)).items()},
-        "figures/figures.md": f"# The figures in words\n\n{words}",
+        **{f"tables/{name}": text for name, text in tables.items()},
+        **elsewhere_methods(results, about.criteria, about.are_raters_known, about.software),
     }
 
 
@@ -111,11 +115,17 @@ def check_elsewhere_bundle(folder: Path) -> list[str]:
     results = results if about.are_raters_known else without_raters(results)
     if len(frame) != about.ratings:
         found.append(f"{RATINGS} has {len(frame):,} ratings, {FILE} says {about.ratings:,}")
-    for name, text in _texts(results, make_pictures(results)).items():
-        file = folder / name
-        if not file.is_file() or file.read_text(encoding="utf-8", errors="replace") != text:
-            found.append(f"{name} has other numbers than {RATINGS}")
-    return found
+    texts = _texts(about, results)
+    for name, text in texts.items():
+        if read_text(folder / name) != text:
+            found.append(f"{name} has other numbers than {RATINGS}, or another text than {FILE} gives")
+    pictures = make_pictures(results_of_figures(results))
+    found += different_words(folder, pictures, RATINGS)
+    expected = {*texts, *files_of_figures(one.name for one in pictures), FILE, RATINGS, HASHES_FILE}
+    names = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    found += [f"{name} is no file of this bundle" for name in sorted(names - expected)]
+    found += [f"{name} is missing" for name in sorted(expected - names)]
+    return found or list(different_figures(folder, pictures, about.software, RATINGS))
 
 
 def _write_ratings(file: Path, read: ReadRatings) -> None:
@@ -195,7 +205,9 @@ def _readme(about: AboutElsewhere) -> str:
 - `ratings.csv`: the ratings as they were read
 - `results.json`: every statistic with its interval
 - `tables/`: LaTeX tables; all.tex compiles by itself
-- `figures/`: each figure as SVG and PDF; figures.md says the same in words
+- `figures/`: each figure as SVG and PDF, as wide as the text of the common templates (455 pt) and, with `-column` in
+  its name, as wide as a column (219 pt); figures.md says the same in words
+- `methods.md`, `methods.tex`, `methods.bib`: a paragraph about the analysis, with references
 - `bundle.json`: what is needed to read the ratings, and the software
 - `sha256sums.txt`: the SHA-256 of every other file
 
@@ -206,6 +218,7 @@ def _readme(about: AboutElsewhere) -> str:
 ## Checking it
 
 - `sha256sum --check sha256sums.txt`, in this folder: no file has changed since it was written.
-- `python manage.py check_bundle FOLDER`, in EvalPlatform {about.software["evalplatform"]}: every statistic and every
-  table is made again from `ratings.csv`, and compared.
+- `python manage.py check_bundle FOLDER`, in EvalPlatform {about.software["evalplatform"]}: every statistic, table and
+  text is made again from `ratings.csv` and `bundle.json`, and compared; with the same software, each SVG, too. Only the
+  hashes are checked of {", ".join(ONLY_HASHED_ELSEWHERE)}.
 """

@@ -15,6 +15,12 @@ ONLY_HASHED = {
     "examples.tex": "texts of example dialogs, if they were asked for",
 }
 
+# Of a bundle of ratings from elsewhere. Without the file that was read, nobody can check what bundle.json says of it.
+ONLY_HASHED_ELSEWHERE = {
+    "figures/*.pdf": "the figures; the SVG of each is drawn again, if the software is the same",
+    "bundle.json": "the name and hash of the file that was read, and how many of its ratings could not be used",
+}
+
 
 def write_hashes(folder: Path) -> None:
     lines = [f"{hash_of(folder / name)}  {name}\n" for name in _names(folder)]

@@ -31,17 +31,34 @@ def _letter_or_number(letter: str) -> str:
     return f"{{[}}U+{ord(letter):04X}{{]}}"
 
 
+MOST_LINES = 44  # of a table that fits on a page, with its caption
+
+
 def table(
     caption: str, label: str, columns: str, head: Sequence[str], groups: Iterable[tuple[str, Sequence[Sequence[str]]]]
 ) -> str:
-    """Make a table from cells that are LaTeX already. A group is a heading, which may be empty, and its rows."""
-    lines = [_row(head)]
+    """Make a table from cells that are LaTeX already. A group is a heading, which may be empty, and its rows. A table
+    that would not fit on a page becomes several: a float never breaks, and a longtable works in one column only."""
+    parts: list[list[str]] = [[]]
+
+    def add(lines: Sequence[str], kept_with: int = 1) -> None:
+        if parts[-1] and len(parts[-1]) + len(lines) + kept_with > MOST_LINES:
+            parts.append([])
+        parts[-1].extend(lines)
+
     for heading, rows in groups:
-        lines.append(r"\midrule")
-        if heading:
-            lines.append(rf"\multicolumn{{{len(head)}}}{{l}}{{\textit{{{heading}}}}} \\")
-        lines += map(_row, rows)
-    return _wrap_table(caption, label, columns, lines)
+        titled = [rf"\multicolumn{{{len(head)}}}{{l}}{{\textit{{{heading}}}}} \\"] if heading else []
+        again = [rf"\multicolumn{{{len(head)}}}{{l}}{{\textit{{{heading} (continued)}}}} \\"] if heading else []
+        add([r"\midrule", *titled], min(3, len(rows)))
+        for row in rows:
+            if len(parts[-1]) >= MOST_LINES:
+                parts.append([r"\midrule", *again])
+            parts[-1].append(_row(row))
+    made = [_wrap_table(caption, label, columns, [_row(head), *parts[0]])]
+    for number, lines in enumerate(parts[1:], start=2):
+        continued = rf"Continued from Table~\ref{{tab:{label}}}."
+        made.append(_wrap_table(continued, f"{label}-{number}", columns, [_row(head), *lines]))
+    return "\n".join(made)
 
 
 def table_side_by_side(
@@ -51,16 +68,25 @@ def table_side_by_side(
     blocks: Sequence[tuple[Sequence[str], Sequence[Sequence[str]]]],
 ) -> str:
     """Make a table from cells that are LaTeX already. A block has headings, each above its own columns, which `head`
-    names, and rows that begin with a name. Blocks stand below each other."""
+    names, and rows that begin with a name. Blocks stand below each other, on several pages if they have to."""
     width = max(len(headings) for headings, _ in blocks) * len(head)
-    lines = []
-    for number, (headings, rows) in enumerate(blocks):
-        lines += [r"\midrule"] if number else []
-        lines.append(_row(["", *(rf"\multicolumn{{{len(head)}}}{{c}}{{{heading}}}" for heading in headings)]))
+    parts: list[list[str]] = [[]]
+    for headings, rows in blocks:
+        above = [_row(["", *(rf"\multicolumn{{{len(head)}}}{{c}}{{{heading}}}" for heading in headings)])]
         starts = range(2, 2 + len(headings) * len(head), len(head))
-        lines.append("".join(rf"\cmidrule(lr){{{start}-{start + len(head) - 1}}}" for start in starts))
-        lines += [_row(["Model", *list(head) * len(headings)]), r"\midrule", *map(_row, rows)]
-    return _wrap_table(caption, label, "l" + "c" * width, lines, spacing=r"\setlength{\tabcolsep}{4pt}")
+        above.append("".join(rf"\cmidrule(lr){{{start}-{start + len(head) - 1}}}" for start in starts))
+        above += [_row(["Model", *list(head) * len(headings)]), r"\midrule"]
+        for at in range(0, len(rows), MOST_LINES):
+            some = rows[at : at + MOST_LINES]
+            if parts[-1] and len(parts[-1]) + len(some) > MOST_LINES:
+                parts.append([])
+            parts[-1] += [*([r"\midrule"] if parts[-1] else []), *above, *map(_row, some)]
+    columns, spacing = "l" + "c" * width, r"\setlength{\tabcolsep}{4pt}"
+    made = [_wrap_table(caption, label, columns, parts[0], spacing)]
+    for number, lines in enumerate(parts[1:], start=2):
+        continued = rf"Continued from Table~\ref{{tab:{label}}}."
+        made.append(_wrap_table(continued, f"{label}-{number}", columns, lines, spacing))
+    return "\n".join(made)
 
 
 def _row(cells: Sequence[str]) -> str:

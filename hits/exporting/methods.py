@@ -7,6 +7,7 @@ Its numbers come from the database (facts.json), the frozen design and the resul
 from collections.abc import Iterator
 
 from evalplatform.wording import count_of
+from hits.analysing import Results
 from hits.exporting.analysis_methods import describe_analysis, times
 from hits.exporting.bundle_facts import Sources, join_names
 from hits.exporting.citations import bibliography, cite_in_latex, cite_in_markdown
@@ -280,8 +281,11 @@ def _removed(answers: int, workers: int) -> str:
 
 def describe_agreement(sources: Sources) -> Iterator[str]:
     """Yield the agreement of each criterion, before and after exclusions."""
-    criteria = [one for one in sources.results.criteria if one.agreement]
-    has_rules = bool(sources.rules)
+    yield from agreement_sentences(sources.results, has_rules=bool(sources.rules))
+
+
+def agreement_sentences(results: Results, has_rules: bool) -> Iterator[str]:
+    criteria = [one for one in results.criteria if one.agreement]
     for place, one in enumerate(criteria):
         level = "interval" if one.is_by_mean else "ordinal"  # the distance that fits the scale
         about = f" on {one.title}" if len(criteria) > 1 else ""

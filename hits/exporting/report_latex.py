@@ -5,6 +5,7 @@ mean (only where there are any), and that the data is simulated where it is.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 
 from evalplatform.wording import count_of
@@ -17,12 +18,15 @@ DATASETS_ABREAST = 3
 LETTERS = r"$^{\mathrm{%s}}$"
 STYLES = {Kind.DIFFERENCE: "+.3f", Kind.AGREEMENT: ".2f"}
 LEAST_P_VALUE = 0.001
+EXPLORATORY, APART = r"$\dagger$", r"$\ddagger$"
+FEWEST_OF_A_SLICE = 10  # ratings; of fewer, an interval says nothing
 DIFFERENCES = ("difference", "best_difference", "score_difference")
 
 
-def latex_tables(report: Report, study: str = "", outcome: str = "") -> dict[str, str]:
-    """Return the tables by file name. A paper that loads booktabs can include each; all.tex compiles by itself.
-    `outcome` is the primary one, as a design names it; it decides what is bold."""
+def latex_tables(report: Report, about: str = "All", outcome: str = "") -> dict[str, str]:
+    """Return the tables by file name. A paper that loads booktabs can include each; all.tex compiles by itself. `about`
+    says in captions whose numbers these are, as in "Study demo". `outcome` is the primary one, as a design names it;
+    it decides what is bold."""
     made: dict[str, str] = {}
     for one in report.criteria:
         makers: dict[str, Callable[[CriterionReport], str]] = {
@@ -37,52 +41,79 @@ def latex_tables(report: Report, study: str = "", outcome: str = "") -> dict[str
         if one.is_by_mean:
             makers = {"means": _means, **makers}
         for name, make in makers.items():
-            made[f"{one.prefix}{name}.tex"] = _with_facts(make(one), one, name, study, outcome)
+            made[f"{one.prefix}{name}.tex"] = _with_facts(make(one), one, name, about, outcome)
     made |= {"all.tex": document(name.removesuffix(".tex") for name in made)}
     warning = report.origin.warning
     return {name: mark_table(text, warning) for name, text in made.items()} if warning else made
 
 
-def _with_facts(text: str, report: CriterionReport, name: str, study: str, outcome: str) -> str:
-    """Add to a table's caption what is marked in it, and which study it is about."""
+def _with_facts(text: str, report: CriterionReport, name: str, about: str, outcome: str) -> str:
+    """Add to a table's caption what is marked in it, and whose numbers these are."""
     marks = []
     if r"\textbf{" in text:
         best = _value_names(report.section("shares").tables[0])[0]
         by = {"share of best": f"share of {best}", "mean score": "mean score"}.get(outcome, outcome or "mean score")
         marks.append(f"Bold: the best model by the {by}, and those that a corrected test cannot tell apart from it.")
     if name in ("table5", "intervals", "means") and r"$^{\mathrm{" in text:
-        marks.append("Models of a dataset that share a letter cannot be told apart by a corrected test.")
+        test = escape(_outcome_title(report))
+        marks.append(f"Models of a dataset that share a letter cannot be told apart by a corrected test of the {test}.")
+    if EXPLORATORY in text and name != "comparisons":
+        marks.append(
+            rf"{EXPLORATORY} Exploratory: the planned comparisons are not those within this dataset, so that its "
+            "letters and bold type are of a second family of tests."
+        )
     size = report.size
     criterion = f", criterion {escape(report.title or report.criterion)}" if report.prefix else ""
     rests = ", ".join(
         count_of(number, noun)
         for number, noun in ((size.dialogs, "dialog"), (size.workers, "worker"), (size.ratings, "rating"))
     )
-    marks.append(f"{f'Study {escape(study)}' if study else 'All'}{criterion}: {rests}.")
+    marks.append(f"{escape(about)}{criterion}: {rests}.")
     place = text.index("\n\\label{tab:")
     return f"{text[: place - 1]} {' '.join(marks)}{text[place - 1 :]}"
 
 
+def _outcome_title(report: CriterionReport) -> str:
+    """Return what the deciding test is about: "share of good", "mean score" or "win rate"."""
+    return report.leaderboards[0].columns[0].title if report.leaderboards else ""
+
+
+def _is_about_shares(report: CriterionReport) -> bool:
+    return _outcome_title(report).startswith("share of ")
+
+
+def _exploratory(report: CriterionReport, of: Table) -> str:
+    """Mark a dataset whose letters and bold type come from comparisons that were not planned."""
+    planned = [one.is_primary for one in report.answers if one.dataset == of.dataset]
+    has_marks = any(row.head.letters for row in of.rows)
+    return EXPLORATORY if has_marks and planned and not planned[0] else ""
+
+
 def _paper_shares(report: CriterionReport) -> str:
     """Make table 5 as the paper prints it, with a few datasets side by side; letters stand at the best value's share,
-    and the number of ratings of each model at the dataset's name."""
+    if the test is about it, and the number of ratings of each model at the dataset's name."""
     caption = "Shares of the ratings of each model on each dataset; $n$ is the number of ratings of a model."
+    if not _is_about_shares(report) and (title := _outcome_title(report)):
+        elsewhere = "means.tex" if report.is_by_mean else "intervals.tex"
+        caption += f" Models were tested by the {escape(title)}, whose letters are in {elsewhere}."
     tables = [one for one in report.section("shares").tables if one.dataset is not None]
     blocks = []
     for start in range(0, len(tables), DATASETS_ABREAST):
         part = tables[start : start + DATASETS_ABREAST]
         rows = []
         for same in zip(*(one.rows for one in part), strict=True):  # a model's row in each dataset
-            rows.append([escape(same[0].head.names[0]), *_lettered_shares(part, same)])
-        blocks.append(([f"{escape(one.title)} ({_numbers_of_ratings(one)})" for one in part], rows))
+            rows.append([escape(same[0].head.names[0]), *_lettered_shares(part, same, _is_about_shares(report))])
+        mark = {one.title: _exploratory(report, one) if _is_about_shares(report) else "" for one in part}
+        heads = [f"{escape(one.title)}{mark[one.title]} ({_numbers_of_ratings(one)})" for one in part]
+        blocks.append((heads, rows))
     return table_side_by_side(caption, f"{report.prefix}results", _value_names(tables[0]), blocks)
 
 
-def _lettered_shares(tables: Sequence[Table], rows: Sequence[Row]) -> Iterator[str]:
+def _lettered_shares(tables: Sequence[Table], rows: Sequence[Row], is_tested: bool) -> Iterator[str]:
     for one, row in zip(tables, rows, strict=True):
         first, *others = one.cells(row, "share")
-        letters = LETTERS % row.head.letters if row.head.letters and not first.undefined else ""
-        yield _share(first) + letters
+        letters = LETTERS % row.head.letters if is_tested and row.head.letters and not first.undefined else ""
+        yield _share(first if is_tested else replace(first, is_best=False)) + letters
         yield from map(_share, others)
 
 
@@ -98,7 +129,10 @@ def _means(report: CriterionReport) -> str:
         r"Mean scores with standard errors and 95\,\% intervals, which respect that ratings of one dialog and of one "
         "worker belong together."
     )
-    groups = [(_title(one), [_mean_row(one, row) for row in one.rows]) for one in report.section("shares").tables]
+    groups = [
+        (_title(one) + _exploratory(report, one), [_mean_row(one, row) for row in one.rows])
+        for one in report.section("shares").tables
+    ]
     head = ["Model", "Mean", "SE", r"95\,\% interval", "Ratings"]
     return table(caption, f"{report.prefix}means", "lcccr", head, groups)
 
@@ -124,16 +158,26 @@ def _shares(report: CriterionReport) -> str:
         "one worker belong together."
     )
     tables = report.section("shares").tables
-    groups = [(_title(one), [_interval_row(one, row) for row in one.rows]) for one in tables]
+    # Of points, the means are tested: means.tex has their letters. Otherwise letters stand at the model's name, and the
+    # caption names the outcome; a share is bold only if shares were tested.
+    is_tested, is_about_shares = not report.is_by_mean, _is_about_shares(report)
+    groups = [
+        (
+            _title(one) + (_exploratory(report, one) if is_tested else ""),
+            [_interval_row(one, row, is_tested, is_about_shares) for row in one.rows],
+        )
+        for one in tables
+    ]
     values = _value_names(tables[0])
     head = ["Model", *values, "Ratings"]
     return table(caption, f"{report.prefix}intervals", "l" + "c" * len(values) + "r", head, groups)
 
 
-def _interval_row(of: Table, row: Row) -> list[str]:
+def _interval_row(of: Table, row: Row, is_tested: bool, is_about_shares: bool) -> list[str]:
     [ratings] = of.cells(row, "ratings")
-    letters = LETTERS % row.head.letters if row.head.letters else ""
-    shares = [_share(cell) + _brackets(cell, ".3f") for cell in of.cells(row, "share")]
+    letters = LETTERS % row.head.letters if row.head.letters and is_tested else ""
+    cells = [replace(cell, is_best=cell.is_best and is_about_shares) for cell in of.cells(row, "share")]
+    shares = [_share(cell) + _brackets(cell, ".3f") for cell in cells]
     return [escape(row.head.names[0]) + letters, *shares, f"{ratings.number:,}"]
 
 
@@ -150,26 +194,39 @@ def _comparisons(report: CriterionReport) -> str:
         return table(escape(section.lead), f"{report.prefix}comparisons", "lc", ["Models", "Difference"], rows)
     tables = [one for one in section.tables_of("comparisons") if one.rows]
     shown = [column for column in tables[0].columns if column.key in DIFFERENCES] if tables else []
-    caption = (
-        "Paired comparisons within the same worker and dialog: differences of the first and the second, and "
-        r"probability of superiority of the first over the second (0.5 is no difference), with 95\,\% intervals, which "
-        "are not corrected; $p$-values of the test that decides, corrected by Holm's method."
-    )
     afters = [cell.after for one in tables for row in one.rows for cell in one.cells(row, "verdict")]
-    if any("exploratory" in after for after in afters):
-        caption += r" Exploratory comparisons ($\dagger$) are corrected by themselves."
-    if any("different raters" in after for after in afters):
-        caption += r" Pairs with $\ddagger$ were rated by different raters: difference of means and $t$ test."
     head = ["Models", *(escape(column.title.capitalize()) for column in shown), "Superiority", "$p$"]
     keys = (*(column.key for column in shown), "superiority", "p")
     groups = [(_title(one), [[_pair_name(one, row), *_numbers(one, row, *keys)] for row in one.rows]) for one in tables]
-    return table(caption, f"{report.prefix}comparisons", "l" + "c" * (len(head) - 1), head, groups)
+    label, columns = f"{report.prefix}comparisons", "l" + "c" * (len(head) - 1)
+    return table(_caption_of_comparisons(afters), label, columns, head, groups)
+
+
+def _caption_of_comparisons(afters: Sequence[str]) -> str:
+    apart = ["different raters" in after for after in afters]
+    if apart and all(apart):
+        caption = (
+            "Comparisons of models that were rated by different raters: differences of the first's and the second's "
+            r"means, with 95\,\% intervals, which are not corrected; $p$-values of a $t$ test with the two-way "
+            "variance, corrected by Holm's method. Differences between raters are part of them."
+        )
+    else:
+        caption = (
+            "Paired comparisons within the same worker and dialog: differences of the first and the second, and "
+            r"probability of superiority of the first over the second (0.5 is no difference), with 95\,\% intervals, "
+            "which are not corrected; $p$-values of the test that decides, corrected by Holm's method."
+        )
+    if any("exploratory" in after for after in afters):
+        caption += rf" Exploratory comparisons ({EXPLORATORY}) are corrected by themselves."
+    if any(apart) and not all(apart):
+        caption += rf" Pairs with {APART} were rated by different raters: difference of means and $t$ test."
+    return caption
 
 
 def _pair_name(of: Table, row: Row) -> str:
     [verdict] = of.cells(row, "verdict")
-    marks = (r"$\dagger$" if "exploratory" in verdict.after else "") + (
-        r"$\ddagger$" if "different raters" in verdict.after else ""
+    marks = (EXPLORATORY if "exploratory" in verdict.after else "") + (
+        APART if "different raters" in verdict.after else ""
     )
     return " -- ".join(map(escape, row.head.names)) + marks
 
@@ -212,18 +269,20 @@ def _agreement(report: CriterionReport) -> str:
 
 def _slices(report: CriterionReport) -> str:
     section = report.section("slices")
-    what = section.tables[0].columns[0].title
+    what = _outcome_title(report) or section.tables[0].columns[0].title
     caption = (
         rf"Exploratory: {escape(what)} of each model in parts of the dialogs, with 95\,\% intervals and the number of "
-        "ratings, $n$. Nothing here was tested."
+        rf"ratings, $n$. Nothing here was tested. Of fewer than {FEWEST_OF_A_SLICE} ratings only the number is given."
     )
     groups = [(escape(of.title), [_slice_row(of, row) for row in of.rows]) for of in section.tables]
-    return table(caption, f"{report.prefix}slices", "lcr", ["Dialogs, model", escape(what.capitalize()), "$n$"], groups)
+    head = ["Dialogs, model", escape(what.capitalize()), "$n$"]
+    return table(caption, f"{report.prefix}slices", "lcr", head, groups)
 
 
 def _slice_row(of: Table, row: Row) -> list[str]:
     [ratings] = of.cells(row, "ratings")
-    return [escape(", ".join(row.head.names)), *_numbers(of, row, "outcome"), f"{ratings.number:,}"]
+    told = _numbers(of, row, "outcome") if ratings.number >= FEWEST_OF_A_SLICE else [UNDEFINED]
+    return [escape(", ".join(row.head.names)), *told, f"{ratings.number:,}"]
 
 
 def _title(of: Table) -> str:

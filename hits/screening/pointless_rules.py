@@ -11,6 +11,7 @@ from hits.protocols import protocol_of
 from hits.screening.findings import FEWEST_DIALOGS
 
 REMOVE = "leave the rule out"
+USUAL_POINTS = 2  # that the paper's rules ask for, of three checkpoints
 
 
 def too_few_dialogs(design: StudyDesign, field: str = "share") -> list[DesignProblem]:
@@ -74,8 +75,15 @@ def too_few_raters(design: StudyDesign, field: str, wanted: int) -> list[DesignP
 
 
 def points_out_of_reach(design: StudyDesign, points: int, consequence: str) -> list[DesignProblem]:
-    """Report a number of points that nobody can win, or that everybody has."""
+    """Report a number of points that nobody can win, or that everybody has; and the usual points of fewer checkpoints
+    than the paper had, which forgive no slip."""
     most = design.checkpoints.per_hit
+    if points == most == USUAL_POINTS:
+        message = (
+            f"{points} points of {count_of(most, 'checkpoint')} a HIT: a single slip is enough, where the paper "
+            f"forgives one of three; lower it, have more checkpoints, or {REMOVE}"
+        )
+        return [DesignProblem("points", message)]
     if points == 0:
         return [DesignProblem("points", f"nobody has fewer than 0 points, so that it finds nobody; {REMOVE}")]
     if points <= most:
@@ -90,9 +98,9 @@ def points_out_of_reach(design: StudyDesign, points: int, consequence: str) -> l
 
 
 def all_points_wanted(design: StudyDesign, rule: str, points: int) -> list[str]:
-    """Caution that one slip is enough, where a rule asks for the points of all checkpoints: the paper forgives one of
-    three."""
-    if points < 2 or points != design.checkpoints.per_hit:
+    """Caution that one slip is enough, where a rule asks for the points of all checkpoints: who asks for three of three
+    means it, and who has two of two has taken the paper's rule for fewer checkpoints, which is a problem."""
+    if points <= USUAL_POINTS or points != design.checkpoints.per_hit:
         return []
     return [
         f"{rule} asks for {points} points of {points} checkpoints: a single slip is enough, where the paper forgives "

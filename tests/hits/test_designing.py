@@ -214,18 +214,27 @@ def test_a_problem_names_its_field_and_says_what_to_do(changes: dict[str, Any], 
 
 
 @pytest.mark.usefixtures("example_corpus")
-def test_a_rule_that_asks_for_all_points_is_named_in_the_summary() -> None:
-    """Two points of two checkpoints: the study can be built, but whoever designs it reads what that means."""
+def test_a_rule_that_asks_for_all_points_is_a_problem_at_its_field() -> None:
+    """Two points of two checkpoints: the paper forgives one slip of three, and this rule could forgive none."""
     two = {"checkpoints": {**DEMO["checkpoints"], "per_hit": 2}, "pay": {"bonus_points": 2}}
+    one_point = [{"rule": "hasty_without_points", "points": 1}, {"rule": "too_few_points", "points": 1}]
 
-    def cautions(**changes: Any) -> list[str]:
-        return [line for line in summarise(parse_design(settings(**changes))).lines if "a single slip" in line]
+    found = [one.split(": a single slip")[0] for one in problems_of(settings(**two))]
 
-    assert [line.split(":")[0] for line in cautions(**two)] == [
-        "hasty_without_points asks for 2 points of 2 checkpoints",
-        "too_few_points asks for 2 points of 2 checkpoints",
+    assert found == [
+        "screening.2.points: 2 points of 2 checkpoints a HIT",
+        "screening.3.points: 2 points of 2 checkpoints a HIT",
     ]
-    assert cautions() == []
+    assert problems_of(settings()) == []
+    assert problems_of(settings(**two, screening=one_point)) == []
+
+
+@pytest.mark.usefixtures("example_corpus")
+def test_who_asks_for_all_of_three_points_is_told_what_that_means() -> None:
+    strict = settings(screening=[{"rule": "too_few_points", "points": 3}])
+
+    assert problems_of(strict) == []
+    assert any("a single slip is enough" in line for line in summarise(parse_design(strict)).lines)
 
 
 @pytest.mark.usefixtures("example_corpus")

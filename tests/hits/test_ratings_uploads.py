@@ -2,6 +2,7 @@
 
 import io
 import re
+import shutil
 import stat
 import zipfile
 from pathlib import Path
@@ -19,6 +20,7 @@ from evalplatform.middleware import MOST_BYTES
 from hits.analysing import results_as_json
 from hits.elsewhere import read_elsewhere, upload_bundle_file, upload_file
 from hits.exporting import check_bundle, unpack_bundle
+from hits.exporting.hashing import write_hashes
 from hits.models import RatingsUpload
 from hits.tasks import analyse_ratings_upload
 from tests.pages import html_of
@@ -98,6 +100,51 @@ def test_the_page_shows_the_same_results_as_the_reader_and_a_bundle_that_can_be_
     assert set(zipfile.ZipFile(packed).namelist()) >= {
         f"ratings-{upload.sha256[:12]}/{name}" for name in ("README.md", "sha256sums.txt", "tables/all.tex")
     }
+
+
+@pytest.mark.once
+def test_a_bundle_from_elsewhere_has_what_one_of_a_study_has_and_every_change_is_found(
+    researcher_client: Client, tmp_path: Path
+) -> None:
+    _, upload = computed(researcher_client)
+    folder = tmp_path / "bundle"
+    with unpack_bundle(upload_bundle_file(upload)) as packed:
+        shutil.copytree(packed, folder)
+
+    names = {path.relative_to(folder).as_posix() for path in folder.rglob("*")}
+    assert {"figures/fluency-shares-column.svg", "figures/fluency-shares-column.pdf", "methods.tex"} <= names
+    width = re.search(r'viewBox="0 0 ([\d.]+)', (folder / "figures/fluency-shares-column.svg").read_text())
+    assert width is not None
+    assert abs(float(width[1]) - 219) < 1
+    methods = (folder / "methods.md").read_text()
+    assert "The ratings were collected with another tool ([to be filled in by the researchers]" in methods
+    assert "Models were compared by paired differences within the same worker and dialog." in methods
+    keys = re.findall(r"^@\w+\{(\w+),", (folder / "methods.bib").read_text(), re.MULTILINE)
+    assert {"cameron", "holm", "krippendorff"} <= set(keys)
+    assert set(",".join(re.findall(r"\\citep\{([\w,]+)\}", (folder / "methods.tex").read_text())).split(",")) == set(
+        keys
+    )
+    assert (
+        "Ratings from other tool.csv, criterion fluency: 12 dialogs"
+        in (folder / "tables/fluency-table5.tex").read_text()
+    )
+    for name, old, new in (
+        ("README.md", "192 ratings", "199 ratings"),
+        ("methods.md", "Holm", "Bonferroni"),
+        ("figures/figures.md", "# The figures", "A is better than B.\n# The figures"),
+        ("figures/fluency-shares.svg", ">A<", ">C<"),
+        ("figures/more.txt", "", "hello"),
+    ):
+        kept = (folder / name).read_text() if (folder / name).exists() else ""
+        assert old in kept, name
+        (folder / name).write_text(kept.replace(old, new, 1))
+        write_hashes(folder)
+        assert any(line.startswith(name) for line in check_bundle(folder)), name
+        (folder / name).write_text(kept) if kept else (folder / name).unlink()
+    write_hashes(folder)
+    out = io.StringIO()
+    call_command("check_bundle", str(folder), stdout=out)
+    assert "Only their hashes were checked of figures/*.pdf, bundle.json." in out.getvalue()
 
 
 @pytest.mark.parametrize(

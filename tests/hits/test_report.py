@@ -37,7 +37,9 @@ def test_every_rendering_has_the_number_and_the_interval_of_the_cell(report: Rep
     cells = [words for _, row in page["shares"].tables[0].rows for _, words in row]
 
     assert f"{share:.4f} [{low:.4f}, {high:.4f}]" in text
-    assert rf"\textbf{{{share:.4f}}} {{\scriptsize[${low:.3f}$, ${high:.3f}$]}}".replace("{0.", "{.", 1) in tex
+    # Without bold type: here mean scores are tested, and not shares.
+    assert f"{share:.4f}".removeprefix("0") + rf" {{\scriptsize[${low:.3f}$, ${high:.3f}$]}}" in tex
+    assert r"\textbf" not in tex
     assert f"{100 * share:.1f} % [{100 * low:.1f}, {100 * high:.1f}]" in cells
     assert f"good {100 * share:.0f} % ({100 * low:.0f} to {100 * high:.0f} %)" in alternative_text(
         one.section("shares")

@@ -3,7 +3,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from hits.exporting import ONLY_HASHED, RATINGS_FILES, check_bundle, unpack_bundle
+from hits.exporting import RATINGS_FILES, check_bundle, describe_only_hashed, unpack_bundle
 from hits.management.study_command import StudyCommand
 
 
@@ -26,9 +26,10 @@ Also checks the hashes. Needs no study in the database. Exits with 1 and says wh
     def run(self, options: dict[str, Any]) -> None:
         with unpack_bundle(options["folder"]) as folder:
             found = check_bundle(folder, options["ratings"])
+            only_hashed = describe_only_hashed(folder)
         if found:
             raise CommandError("\n".join([f"{options['folder']} does not hold together:", *found]))
         self.stdout.write(
             f"{options['folder']} holds together: no file has changed, and {options['ratings']} alone gives the same "
-            f"results, tables and figures. Only their hashes were checked of {', '.join(ONLY_HASHED)}."
+            f"results, tables and figures. {only_hashed}"
         )
