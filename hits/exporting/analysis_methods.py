@@ -20,6 +20,7 @@ def describe_analysis(sources: Sources) -> Iterator[str]:
     yield from _coding(sources)
     yield from describe_intervals(sources.results)
     if sources.results.progress.has_verdicts:
+        yield from _planned_part(sources)
         yield from describe_tests(sources.results)
         if any(isinstance(pair.test, PairTest) for pair in _pairs(sources.results)):
             yield from _family(sources, _pairs(sources.results))
@@ -99,6 +100,15 @@ def _pairs(results: Results) -> list[Comparison]:
     return [pair for one in results.criteria for table in one.comparisons for pair in table.comparisons]
 
 
+def _planned_part(sources: Sources) -> Iterator[str]:
+    further = sources.results.main.further_dialogs
+    if further and any(isinstance(pair.test, PairTest) for pair in _pairs(sources.results)):
+        yield (
+            f"Tests were made on the {count_of(sources.design.analysis.planned_dialogs, 'planned dialog')}, the first "
+            f"in the frozen order; {count_of(further, 'dialog')} rated beyond them were not tested."
+        )
+
+
 def describe_tests(results: Results) -> Iterator[str]:
     pairs = _pairs(results)
     methods = {pair.test.method for pair in pairs if isinstance(pair.test, PairTest)}
@@ -106,11 +116,6 @@ def describe_tests(results: Results) -> Iterator[str]:
         if pairs:
             yield "No pair of models could be tested."
         return
-    if further := sources.results.main.further_dialogs:
-        yield (
-            f"Tests were made on the {count_of(sources.design.analysis.planned_dialogs, 'planned dialog')}, the first "
-            f"in the frozen order; {count_of(further, 'dialog')} rated beyond them were not tested."
-        )
     if any(pair.kind == "paired" for pair in pairs):
         yield "Models were compared by paired differences within the same worker and dialog."
     if methods & {PERMUTATION, LARGER_OF_BOTH}:
