@@ -129,11 +129,11 @@ def publish_study() -> None:
 
 
 def let_a_crowd_work() -> None:
-    """Let a crowd work on four of the six HITs. Two, and those of the other study, are left for you to try."""
+    """Let a crowd finish the first study, so that its results hold verdicts. The other studies' HITs are yours."""
     from django.core.management import call_command
 
-    say("A simulated crowd works on four HITs of the first study")
-    call_command("simulate_crowd", "demo", hits=4)
+    say("A simulated crowd works on the first study")
+    call_command("simulate_crowd", "demo")
     say("Collecting and paying the submitted work")
     call_command("sync_hits", "demo")
     say("Screening it by the paper's rules")

@@ -82,7 +82,7 @@ def _make_study() -> str:
     call_command("create_study", ROOT / "examples" / "demo.toml")
     call_command("build_hits", "demo")
     call_command("publish_hits", "demo", verbosity=0)
-    call_command("simulate_crowd", "demo", hits=4, verbosity=0)
+    call_command("simulate_crowd", "demo", verbosity=0)
     call_command("sync_hits", "demo", verbosity=0)
     call_command("screen_study", "demo", verbosity=0)
     compute_results_of_offering(offering_for(Study.objects.get(), "local").pk)

@@ -18,6 +18,7 @@ from .progress import Pace as Pace
 from .progress import Progress as Progress
 from .progress import count_progress as count_progress
 from .progress import submissions_per_hour as submissions_per_hour
+from .study_list import listed_studies as listed_studies
 from .visits import count_lost_checks as count_lost_checks
 from .worker_rows import WorkerRow as WorkerRow
 from .worker_rows import find_worker as find_worker

@@ -14,6 +14,7 @@ from hits.background import send_once
 from hits.batching import build_hits, has_large_manifest, manifest_file, manifest_lines
 from hits.designing import checked_design, copy_study, start_draft
 from hits.models import Study
+from hits.monitoring import listed_studies
 from hits.tasks import build_hits_of_study, write_manifest_of_study
 from hits.views.previewed_hit import previewed_items
 from hits.views.refused import STATUS, refused_form
@@ -25,7 +26,7 @@ MOST_DIALOGS_BUILT_AT_ONCE = 3_000
 
 @require_http_methods(["GET", "POST"])
 def list_or_create(request: HttpRequest) -> HttpResponse:
-    context: dict[str, Any] = {"studies": visible_studies(request.user)}
+    context: dict[str, Any] = {"listed": listed_studies(visible_studies(request.user))}
     if request.method == "GET":
         return render(request, "hits/studies.html", context)
     try:

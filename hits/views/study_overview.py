@@ -8,12 +8,21 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from hits.access import can_invite
-from hits.designing import DraftCheck, Selection, check_draft, check_study_style, summarise, summarise_frozen
+from hits.designing import (
+    DraftCheck,
+    Selection,
+    check_draft,
+    check_study_style,
+    render_markdown,
+    summarise,
+    summarise_frozen,
+)
 from hits.models import Study
 from hits.models.design import StudyDesign
 from hits.publishing import describe_public_orders
 from hits.views.publishing_panel import publishing_panel
 from hits.views.refused import STATUS, Refused
+from hits.views.setting_fields import SettingField
 from hits.views.study_pages import user_of
 from hits.views.study_steps import STEPS
 from hits.views.typed_text import in_short
@@ -64,12 +73,29 @@ def _design_rows(study: Study) -> list[dict[str, Any]]:
         {
             "title": step.title,
             "rows": [
-                {"label": field.label, "value": _in_words(field.value_in(study.design))}
+                {
+                    "label": field.label,
+                    "value": _shown(field, field.value_in(study.design)),
+                    "is_markup": field.kind == "markdown",
+                }
                 for field in step.fields(study.design)
             ],
         }
         for step in STEPS
     ]
+
+
+def _shown(field: SettingField, value: Any) -> Any:
+    """Return a setting in the words that its field has for it."""
+    if field.kind == "flag":
+        return "yes" if value else "no"
+    if field.kind == "markdown" and isinstance(value, str):
+        return render_markdown(value)
+    words = dict(field.choices)
+    chosen = value if isinstance(value, list) else [value]
+    if all(isinstance(one, str) and one in words for one in chosen):  # a draft may hold what is no choice
+        return ", ".join(words[one] for one in chosen) or "none"
+    return _in_words(value)
 
 
 def _in_words(value: Any) -> Any:
