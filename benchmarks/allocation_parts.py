@@ -162,7 +162,7 @@ class Day:
 
 
 def hand_in(offering: Offering, assignment: Assignment, now: datetime) -> None:
-    hit = frozen_hit(offering.study.key, assignment.hit.number, offering.place)
+    hit = frozen_hit(offering.study.key, assignment.hit.number, offering)
     ticket = Ticket(offering.study.key, hit.number, _visit(assignment))
     answers = [
         DialogState(item.position, 0, {"areas": {str(place): "good" for place in range(item.card_count)}})

@@ -73,7 +73,7 @@ def _start_sync(offering: Offering) -> None:
     try:
         check_may_change(offering)
     except EvalPlatformError as error:
-        log.info("not synced", study=offering.study.name, environment=offering.place, reason=str(error))
+        log.info("not synced", study=offering.study.name, environment=offering.marketplace, reason=str(error))
     else:
         sync_hits_of_offering.delay(offering.pk)
 
@@ -128,20 +128,20 @@ def sync_hits_of_offering(offering_id: int, user_id: int | None = None) -> None:
         market = open_crowd(offering)
         synced = sync(offering, market, timezone.now, is_asked_for=user_id is not None)
     except EvalPlatformError as error:
-        text = f"the sync on {offering.place} ended early: {error}"
+        text = f"the sync on {offering.marketplace} ended early: {error}"
         if user_id is None and isinstance(error, MarketUnavailable):
             raise  # the next sync may find it there again
         _note_once(offering, user_id, text, timedelta() if user_id else timedelta(days=1))
         raise
     if user_id is None:
         for text in account_refusals(synced):
-            _note_once(offering, None, f"a sync on {offering.place} did not do all: {text}", timedelta(days=1))
+            _note_once(offering, None, f"a sync on {offering.marketplace} did not do all: {text}", timedelta(days=1))
     _follow_rule(offering, market)
-    _note_outcome(offering, user_id, f"synced on {offering.place}: {describe_sync(synced, offering.currency)}")
+    _note_outcome(offering, user_id, f"synced on {offering.marketplace}: {describe_sync(synced, offering.currency)}")
     log.info(
         "synced",
         study=offering.study.name,
-        environment=offering.place,
+        environment=offering.marketplace,
         new=synced.collected.new,
         paid_cents=synced.paid.cents,
     )
@@ -177,10 +177,10 @@ def screen_work_of_offering(offering_id: int, user_id: int | None = None) -> Non
     try:
         screened = screen(offering, timezone.now(), by=_get_user(user_id))
     except EvalPlatformError as error:
-        _note_outcome(offering, user_id, f"the work on {offering.place} was not screened: {error}")
+        _note_outcome(offering, user_id, f"the work on {offering.marketplace} was not screened: {error}")
         raise
     if not screened.is_new:
-        _note_outcome(offering, user_id, f"screened the work on {offering.place} again: nothing has changed")
+        _note_outcome(offering, user_id, f"screened the work on {offering.marketplace} again: nothing has changed")
 
 
 @shared_task(base=JobTask)
@@ -241,11 +241,12 @@ def _carry_out(act: Callable[[], Met], offering: Offering, user_id: int | None, 
     try:
         met = act()
         for refusal in met.refusals:
-            _note_once(offering, user_id, f"{what} on {offering.place}, but not all of them: {refusal}", ALL_ATTEMPTS)
+            text = f"{what} on {offering.marketplace}, but not all of them: {refusal}"
+            _note_once(offering, user_id, text, ALL_ATTEMPTS)
         if met.stopped_by is not None:
             raise met.stopped_by
     except EvalPlatformError as error:
-        _note_once(offering, user_id, f"{what} on {offering.place} ended early: {error}", ALL_ATTEMPTS)
+        _note_once(offering, user_id, f"{what} on {offering.marketplace} ended early: {error}", ALL_ATTEMPTS)
         raise
 
 

@@ -35,9 +35,9 @@ class Done:
     judge: Judge
 
 
-def fill(work: Sequence[Done], rng: random.Random, place: str = "local") -> None:
+def fill(work: Sequence[Done], rng: random.Random, marketplace: str = "local") -> None:
     studies = {one.hit.study_id: one.hit.study for one in work}
-    offerings = {key: offering_for(study, place) for key, study in studies.items()}
+    offerings = {key: offering_for(study, marketplace) for key, study in studies.items()}
     assignments = Assignment.objects.bulk_create(
         Assignment(
             hit=one.hit,

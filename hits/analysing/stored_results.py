@@ -34,7 +34,7 @@ def source_of(offering: Offering) -> str:
     facts = [
         __version__,
         offering.study.manifest_hash,
-        offering.place,
+        offering.marketplace,
         *counts.values(),
         submissions.with_answers().count_origins(),
         run and run.pk,

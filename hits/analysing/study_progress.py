@@ -160,7 +160,7 @@ def count_looks(offering: Offering, besides: str = "") -> int:
 
 
 def _beginning(offering: Offering) -> str:
-    return f"looked at interim results on the {offering.place} market:"
+    return f"looked at interim results on the {offering.marketplace} market:"
 
 
 def _end(source: str) -> str:

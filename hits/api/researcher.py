@@ -21,7 +21,7 @@ from rest_framework.views import APIView
 from evalplatform.errors import EvalPlatformError
 from hits.access import study_for, user_of_token
 from hits.api.researcher_schemas import ErrorOut
-from hits.crowds import offered_places
+from hits.crowds import offered_marketplaces
 from hits.models import Offering, Study, offering_for
 from hits.publishing import last_offering
 
@@ -102,7 +102,7 @@ class ResearcherView(APIView):
     def offering(self, request: Request, key: UUID) -> Offering:
         """Return the study on the marketplace asked for, else on the one where it was published last."""
         study = self.study(request, key)
-        offered = offered_places()
+        offered = offered_marketplaces()
         asked = request.query_params.get("market")
         if asked is None:
             return last_offering(study, offered)

@@ -7,10 +7,10 @@ from uuid import UUID
 from drf_spectacular.utils import OpenApiParameter
 from pydantic import BaseModel, Field
 
-from hits.crowds import all_places
+from hits.crowds import all_marketplaces
 
 MARKET = OpenApiParameter(
-    "market", str, enum=list(all_places()), description="Else the last one that it was published on."
+    "market", str, enum=list(all_marketplaces()), description="Else the last one that it was published on."
 )
 CURSOR = OpenApiParameter("cursor", str, description="From `next` or `previous` of another page.")
 

@@ -70,7 +70,7 @@ class ProgressView(ResearcherView):
         progress = asdict(count_progress(offering))
         money = _money(offering) if offering.study.is_frozen else _NO_MONEY
         origin = asdict(origin_of_work(offering))
-        return Response({"market": offering.place, "origin": origin, **progress, **money})
+        return Response({"market": offering.marketplace, "origin": origin, **progress, **money})
 
 
 class ResultsView(ResearcherView):
@@ -97,7 +97,7 @@ class ResultsView(ResearcherView):
             actor = request.user if isinstance(request.user, User) else None
             note_look(offering, results.progress, row.source, actor, timezone.now())
         body = {
-            "market": offering.place,
+            "market": offering.marketplace,
             "state": state,
             "computed_at": row.computed_at,
             "problem": row.problem,

@@ -117,7 +117,7 @@ def set_cap(offering: Offering, cents: int | None, by: User | None, now: datetim
         if cents is None
         else f"set the budget to {money(cents, offering.currency)}"
     )
-    Event.objects.create(study=offering.study, at=now, actor=by, text=f"{text} ({offering.place})")
+    Event.objects.create(study=offering.study, at=now, actor=by, text=f"{text} ({offering.marketplace})")
 
 
 def refuse_over_budget(

@@ -113,7 +113,7 @@ def note_gone(offering: Offering, gone: Collection[Publication], now: datetime) 
     ours = Publication.objects.filter(pk__in=[one.pk for one in gone], gone_at=None)
     count = ours.update(gone_at=now, closed_at=now)
     if count:
-        text = f"found that {count_of(count, 'HIT was', 'HITs were')} deleted on the {offering.place} market"
+        text = f"found that {count_of(count, 'HIT was', 'HITs were')} deleted on the {offering.marketplace} market"
         Event.objects.create(study=offering.study, at=now, actor=None, text=text)
 
 

@@ -72,7 +72,7 @@ def collect(
 
     for outcomes in call_in_threads(ask, changed, threads, in_order=True):
         for publication, outcome in outcomes:
-            hit = frozen_hit(offering.study.key, numbers[publication.hit_id], offering.place)
+            hit = frozen_hit(offering.study.key, numbers[publication.hit_id], offering)
             for found in outcome.result():
                 _store_assignment(hit, publication, found, now, result)
             done += 1
@@ -99,7 +99,7 @@ def _store_assignment(
     hit: FrozenHit, publication: Publication, found: MarketAssignment, now: datetime, result: Collected
 ) -> None:
     fields = crowd_of(publication.offering).fields_of(found.answer)
-    whose = (publication.offering.place, found.crowd_assignment_id, found.crowd_worker_id)
+    whose = (publication.offering.marketplace, found.crowd_assignment_id, found.crowd_worker_id)
     handed_in = _HandedIn(fields, read_copy(hit, CopyOf(hit.study.key, hit.number, *whose), fields))
     with transaction.atomic():
         assignment = _lock_assignment(hit, publication, found, handed_in)
@@ -206,7 +206,7 @@ def rebuild_again(offering: Offering, now: datetime) -> int:
     collected = Submission.objects.filter(assignment__offering=offering)
     rebuilt = 0
     for submission in collected.filter(problem__in=ANSWERS_MAY_COME).select_related("assignment__hit"):
-        hit = frozen_hit(offering.study.key, submission.assignment.hit.number, offering.place)
+        hit = frozen_hit(offering.study.key, submission.assignment.hit.number, offering)
         submission.assignment.offering = offering
         fields = crowd_of(offering).fields_of(submission.answer_xml)
         handed_in = _HandedIn(fields, read_copy(hit, copy_of(hit, submission.assignment), fields))

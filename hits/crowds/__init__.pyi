@@ -62,12 +62,12 @@ from .origins import origin_of as origin_of
 from .origins import why_no_raters as why_no_raters
 from .registry import CROWDS as CROWDS
 from .registry import USUAL_WORDS as USUAL_WORDS
-from .registry import all_places as all_places
+from .registry import all_marketplaces as all_marketplaces
 from .registry import arrival as arrival
 from .registry import crowd_in as crowd_in
 from .registry import crowd_of as crowd_of
 from .registry import environment_of as environment_of
 from .registry import fees_of as fees_of
-from .registry import offered_places as offered_places
+from .registry import offered_marketplaces as offered_marketplaces
 from .registry import options_of as options_of
 from .registry import planned_crowd as planned_crowd

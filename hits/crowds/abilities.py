@@ -14,7 +14,7 @@ from hits.models.money import USUAL_CURRENCY
 
 @dataclass(frozen=True)
 class Environment:
-    """A place of a crowd where HITs can stand: its emulation here, a sandbox, or the one with real people and money."""
+    """A part of a crowd where HITs can stand: its emulation here, a sandbox, or the one with real people and money."""
 
     name: str  # in an offering's row, in addresses and after --environment: only a-z, 0-9 and hyphens
     label: str  # in lists

@@ -1,6 +1,6 @@
 """What a market can do that pays many at once: approvals in bulk, and bonuses by lists that are ordered once.
 
-`Abilities.bonuses_per_list` says that a crowd's market is one of these. In such a place, a bonus is paid in two steps:
+`Abilities.bonuses_per_list` says that a crowd's market is one of these. There, a bonus is paid in two steps:
 a list, which moves no money and may be repeated, and one order, which must never be repeated.
 """
 

@@ -2,7 +2,7 @@
 
 Each outside service is one folder beside this file that fulfils this contract, and one line in registry.py. `Crowd`
 says what differs between crowds and needs no connection: its environments, abilities, fees and words, who has arrived,
-and how a finished worker is handed back. `Market` is an open connection to the place where one offering stands. Errors
+and how a finished worker is handed back. `Market` is an open connection to the marketplace of one offering. Errors
 are in hits.errors: a `MarketRefused` says itself whether it concerns one HIT or the account, and whether the HIT is
 gone.
 """
@@ -20,7 +20,7 @@ from hits.crowds.abilities import Abilities, Environment
 from hits.crowds.crowd_words import CrowdWords
 from hits.crowds.fees import Fees
 from hits.errors import DesignProblem
-from hits.models import Assignment, Offering, Outcome, Submission, place_name
+from hits.models import Assignment, Offering, Outcome, Submission
 from hits.models.design import StudyDesign
 from hits.protocols import OwnSetting
 
@@ -105,10 +105,6 @@ class Visit:
     submit_to: str = ""  # where the work is handed in, if the visit says so; the crowd has checked it
 
     @property
-    def place(self) -> str:
-        return place_name(self.crowd, self.environment)
-
-    @property
     def has_sound_ids(self) -> bool:
         """Return whether the ids have a safe form: they go into rows, addresses and signed tokens."""
         ids = [self.assignment_id, self.worker_id, *([self.hit_id] if self.hit_id else [])]
@@ -189,8 +185,8 @@ class Market(Protocol):
         `address` is where it sends its workers: our page for the study, which gives each a HIT. `places` is the number
         of assignments in all, with those that were handed in; work that was rejected keeps its place in that number. It
         is absolute, so a repeat is harmless. `is_on_offer` is False after stopping. Called after publishing, stopping,
-        resuming, replacing and putting up again, and at each sync. Here is the place to create the study there, or to
-        find it again by our key; to publish, pause and resume it.
+        resuming, replacing and putting up again, and at each sync. The call creates the study there, or
+        finds it again by our key, and publishes, pauses and resumes it.
 
         A crowd that offers each HIT by itself returns the notes and does nothing. In turn, one that offers a study as a
         whole does nothing in `offer_hit` (it makes an id up), `expire_hit`, `extend_hit` and `add_assignments`, and

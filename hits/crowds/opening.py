@@ -1,7 +1,7 @@
 """Opens the connection to a crowd, and refuses what this server may not change.
 
-This is the one guard of money: whatever changes anything on a marketplace comes through `open_crowd`. It refuses places
-that this server is not set to, and studies that another server has published.
+This is the one guard of money: whatever changes anything on a marketplace comes through `open_crowd`. It refuses
+marketplaces that this server is not set to, and studies that another server has published.
 """
 
 from urllib.parse import urlsplit
@@ -10,7 +10,7 @@ from django.conf import settings
 
 from evalplatform.errors import EvalPlatformError
 from hits.crowds.contract import Market
-from hits.crowds.registry import all_places, crowd_of, environment_of, offered_places
+from hits.crowds.registry import all_marketplaces, crowd_of, environment_of, offered_marketplaces
 from hits.models import USUAL_CROWD, Offering
 from localturk.openness import is_open as is_local_market_open
 
@@ -46,7 +46,7 @@ def enter_market(offering: Offering) -> tuple[Market, str]:
 
 def check_may_change(offering: Offering) -> None:
     """Raise unless this server is set to that marketplace and is the one that published the study."""
-    check_is_allowed(offering.place)
+    check_is_allowed(offering.marketplace)
     if environment_of(offering).runs_here:
         return  # no money moves there, and the server's address changes with its port
     # Read from the database: the caller's object may be older than the publishing.
@@ -55,19 +55,19 @@ def check_may_change(offering: Offering) -> None:
         crowd = "" if offering.crowd == USUAL_CROWD else f" --crowd {offering.crowd}"
         move = f"manage.py move_study {offering.study}{crowd} --environment {offering.environment}"
         raise EvalPlatformError(
-            f"{offering.study} was published on {offering.place} by the server at "
+            f"{offering.study} was published on {offering.marketplace} by the server at "
             f"{publisher.removesuffix(WORKER_PATH)}, and PUBLIC_URL says that this one is {settings.PUBLIC_URL}: a "
             f"copy of its database changes nothing there. If this server has taken the other's place, run `{move}`."
         )
 
 
-def check_is_allowed(place: str) -> None:
-    """Raise unless this server's settings allow the place. They are asked in addition to the command's flag or the
-    form's field, so that a slip spends no money."""
-    known = all_places().get(place)
+def check_is_allowed(marketplace: str) -> None:
+    """Raise unless this server's settings allow the marketplace. They are asked in addition to the command's flag or
+    the form's field, so that a slip spends no money."""
+    known = all_marketplaces().get(marketplace)
     if known is None:
         raise EvalPlatformError("Choose a marketplace.")
-    if place not in offered_places():
+    if marketplace not in offered_marketplaces():
         raise EvalPlatformError(known.crowd.how_to_offer(known.environment))
 
 
@@ -79,7 +79,7 @@ def worker_page_url(offering: Offering) -> str:
     parts = urlsplit(url)
     if parts.scheme != "https" or parts.hostname in (None, "localhost", "127.0.0.1", "::1"):
         raise EvalPlatformError(
-            f"PUBLIC_URL is {url}, and workers on the {offering.place} marketplace need a public HTTPS address of this "
-            "server: set PUBLIC_URL=https://your.host and try again."
+            f"PUBLIC_URL is {url}, and workers on the {offering.marketplace} marketplace need a public HTTPS address "
+            "of this server: set PUBLIC_URL=https://your.host and try again."
         )
     return f"{url}{WORKER_PATH}"

@@ -1,4 +1,4 @@
-"""Lists the crowds and places that a study can be offered on, and finds the crowd that a visitor came from."""
+"""Lists the crowds and marketplaces that a study can be offered on, and finds the crowd that a visitor came from."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from hits.crowds.fees import Fees
 from hits.crowds.link.link_crowd import Links
 from hits.crowds.mturk.crowd import MTurk
 from hits.crowds.prolific.prolific_crowd import Prolific
-from hits.models import USUAL_CROWD, Offering, place_name
+from hits.models import USUAL_CROWD, Offering, marketplace_name
 from hits.models.design import StudyDesign
 from hits.models.worded_texts import take_words_from
 from hits.protocols import OwnSetting
@@ -36,7 +36,7 @@ USUAL_WORDS = CROWDS[USUAL_CROWD].words  # for a visitor of whom nobody knows wh
 
 
 @dataclass(frozen=True)
-class Place:
+class Marketplace:
     """A crowd and one of its environments, with the name that addresses, forms and commands use for them."""
 
     crowd: Crowd
@@ -44,19 +44,19 @@ class Place:
 
     @property
     def name(self) -> str:
-        return place_name(self.crowd.name, self.environment.name)
+        return marketplace_name(self.crowd.name, self.environment.name)
 
 
-def all_places() -> dict[str, Place]:
-    """Return all places by name, the usual crowd's first."""
-    places = (Place(crowd, environment) for crowd in CROWDS.values() for environment in crowd.environments)
-    return {place.name: place for place in places}
+def all_marketplaces() -> dict[str, Marketplace]:
+    """Return all marketplaces by name, the usual crowd's first."""
+    found = (Marketplace(crowd, environment) for crowd in CROWDS.values() for environment in crowd.environments)
+    return {one.name: one for one in found}
 
 
-def offered_places() -> dict[str, Place]:
-    """Return the places that this server's settings allow it to change. Pages offer only these."""
-    places = (Place(crowd, environment) for crowd in CROWDS.values() for environment in crowd.offered())
-    return {place.name: place for place in places}
+def offered_marketplaces() -> dict[str, Marketplace]:
+    """Return the marketplaces that this server's settings allow it to change. Pages offer only these."""
+    found = (Marketplace(crowd, environment) for crowd in CROWDS.values() for environment in crowd.offered())
+    return {one.name: one for one in found}
 
 
 def crowd_of(offering: Offering) -> Crowd:
@@ -64,7 +64,7 @@ def crowd_of(offering: Offering) -> Crowd:
 
 
 def environment_of(offering: Offering) -> Environment:
-    return all_places()[offering.place].environment
+    return all_marketplaces()[offering.marketplace].environment
 
 
 def planned_crowd(design: StudyDesign) -> Crowd:

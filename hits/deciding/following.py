@@ -80,7 +80,7 @@ def _decide(offering: Offering, seen: RuleLook, now: datetime) -> tuple[tuple[st
 
 def _save_stop(offering: Offering, kind: RuleStop.Kind, reason: str, seen: RuleLook, now: datetime) -> RuleStop:
     stop = RuleStop.objects.create(offering=offering, kind=kind, stopped_at=now, reason=reason, look=seen)
-    _note(offering, now, f"the study stopped by its own rule on the {offering.place} market: {reason}")
+    _note(offering, now, f"the study stopped by its own rule on the {offering.marketplace} market: {reason}")
     return stop
 
 
@@ -114,7 +114,7 @@ def _ask_for_wave(
             reason = describe_no_money(refused)
             return False, known or _save_stop(offering, RuleStop.Kind.BUDGET, reason, seen, now)
     except EvalPlatformError as refused:
-        _note_once(offering, now, f"the next wave on the {offering.place} market was not published: {refused}")
+        _note_once(offering, now, f"the next wave on the {offering.marketplace} market was not published: {refused}")
         return False, None
     send_run(run, send, now)
     return True, None

@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from evalplatform import __version__
 from evalplatform.errors import EvalPlatformError
 from hits.analysing import Results
-from hits.crowds import all_places, crowd_of, environment_of
+from hits.crowds import all_marketplaces, crowd_of, environment_of
 from hits.exporting.reached_power import PowerFacts, power_facts
 from hits.models import (
     Assignment,
@@ -148,8 +148,8 @@ def gather_facts(offering: Offering, results: Results) -> Facts:
     return Facts(
         warning=results.origin.warning,
         study=offering.study.name,
-        marketplace=offering.place,
-        place=all_places()[offering.place].environment.described,
+        marketplace=offering.marketplace,
+        place=all_marketplaces()[offering.marketplace].environment.described,
         dialogs=dialogs,
         hits_built=offering.study.hits.count(),
         hits_published=published.count(),

@@ -111,7 +111,7 @@ def _refuse_unready(offering: Offering, folder: Path) -> None:
         raise EvalPlatformError(f"{folder} is there already and is no bundle; name another folder with --out.")
     if not confirmed_submissions(offering).exists():
         raise EvalPlatformError(
-            f"{offering.study} has no ratings on the {offering.place} marketplace; run sync_hits first."
+            f"{offering.study} has no ratings on the {offering.marketplace} marketplace; run sync_hits first."
         )
 
 
@@ -128,7 +128,7 @@ def write_ratings_of(offering: Offering, folder: Path, pseudonyms: str = "") -> 
     origin = Origin(**origins)
     about = About(
         study=offering.study.name,
-        marketplace=offering.place,
+        marketplace=offering.marketplace,
         manifest_sha256=offering.study.manifest_hash,
         card_order_secret=reveal_secret(offering.study, timezone.now()),
         pseudonyms=pseudonyms,

@@ -17,7 +17,7 @@ from hits.models import Event, Offering, StudyBundle
 
 
 def bundle_file(offering: Offering) -> Path:
-    return Path(settings.VAR_DIR) / "bundles" / f"{offering.study.key}-{offering.place}.zip"
+    return Path(settings.VAR_DIR) / "bundles" / f"{offering.study.key}-{offering.marketplace}.zip"
 
 
 def find_bundle(offering: Offering) -> StudyBundle:
@@ -45,5 +45,5 @@ def request_bundle(
 
     if row.request_once(note_and_send, now):
         texts = ", with texts of dialogs" if is_with_texts else ""
-        text = f"asked for a bundle ({offering.place}{texts})"
+        text = f"asked for a bundle ({offering.marketplace}{texts})"
         Event.objects.create(study=offering.study, at=now, actor=by, text=text)

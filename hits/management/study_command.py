@@ -7,7 +7,7 @@ from django.core.management.base import CommandError, CommandParser
 from evalplatform.commands import PlatformCommand
 from hits.crowds import CROWDS, Met, environment_of
 from hits.designing import get_study
-from hits.models import USUAL_CROWD, Offering, Study, offering_for, place_name
+from hits.models import USUAL_CROWD, Offering, Study, marketplace_name, offering_for
 from hits.publishing import WorkerPageAway, check_worker_page, describe_public_orders
 
 
@@ -30,7 +30,7 @@ class StudyCommand(PlatformCommand):
         environment = options["environment"] or names[0]
         if environment not in names:
             raise CommandError(f"--crowd {options['crowd']} has no {environment}; there is: {', '.join(names)}.")
-        return offering_for(get_study(options["study"]), place_name(options["crowd"], environment))
+        return offering_for(get_study(options["study"]), marketplace_name(options["crowd"], environment))
 
     def add_public_orders_argument(self, parser: CommandParser) -> None:
         parser.add_argument(

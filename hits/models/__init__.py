@@ -13,7 +13,7 @@ from hits.models.exclusion import Exclusion, ScreeningRun
 from hits.models.hit import Hit, HitItem
 from hits.models.hit_places import HitPlaces
 from hits.models.hook_event import HookEvent
-from hits.models.offering import Offering, offering_for, place_name, split_place
+from hits.models.offering import Offering, marketplace_name, offering_for, split_marketplace_name
 from hits.models.open_link import Departure, Entrant, OpenLink, Outcome, ServerCall
 from hits.models.ordered_bonuses import BonusList
 from hits.models.own_rule import DroppedModel, RuleLook, RuleStop
@@ -70,7 +70,7 @@ __all__ = [
     "StudyBundle",
     "StudyResults",
     "Submission",
+    "marketplace_name",
     "offering_for",
-    "place_name",
-    "split_place",
+    "split_marketplace_name",
 ]

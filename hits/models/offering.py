@@ -1,4 +1,4 @@
-"""Stores offerings (one study on one crowd and environment), and makes the names of places."""
+"""Stores offerings (one study on one crowd and environment), and makes the names of marketplaces."""
 
 from django.db import models
 
@@ -34,7 +34,7 @@ class Offering(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.study} on {self.place}"
+        return f"{self.study} on {self.marketplace}"
 
     @property
     def currency(self) -> str:
@@ -42,30 +42,30 @@ class Offering(models.Model):
         return self.study.currency
 
     @property
-    def place(self) -> str:
+    def marketplace(self) -> str:
         """Return crowd and environment as one name, for addresses, forms, commands and sentences."""
-        return place_name(self.crowd, self.environment)
+        return marketplace_name(self.crowd, self.environment)
 
 
-def place_name(crowd: str, environment: str) -> str:
-    """Return the name of a place: `sandbox` for the usual crowd, `lab.list` for any other."""
+def marketplace_name(crowd: str, environment: str) -> str:
+    """Return the name of a marketplace: `sandbox` for the usual crowd, `lab.list` for any other."""
     return environment if crowd == USUAL_CROWD else f"{crowd}.{environment}"
 
 
-def split_place(place: str) -> tuple[str, str]:
-    """Return the crowd and the environment that a place's name stands for."""
-    crowd, _, environment = place.rpartition(".")
+def split_marketplace_name(marketplace: str) -> tuple[str, str]:
+    """Return the crowd and the environment that a marketplace's name stands for."""
+    crowd, _, environment = marketplace.rpartition(".")
     return crowd or USUAL_CROWD, environment
 
 
-def offering_for(study: Study, place: str) -> Offering:
-    """Return the study's offering at a place, and create its row if there is none yet.
+def offering_for(study: Study, marketplace: str) -> Offering:
+    """Return the study's offering on a marketplace, and create its row if there is none yet.
 
-    Pages, commands and tasks receive a study's name and a place from outside. They turn them into an offering here,
-    once, and everything behind them takes the offering. The function stands beside the table because every edge needs
-    it.
+    Pages, commands and tasks receive a study's name and a marketplace from outside. They turn them into an offering
+    here, once, and everything behind them takes the offering. The function stands beside the table because every edge
+    needs it.
     """
-    crowd, environment = split_place(place)
+    crowd, environment = split_marketplace_name(marketplace)
     offering, _ = Offering.objects.select_related("study").get_or_create(
         study=study, crowd=crowd, environment=environment, defaults={}
     )

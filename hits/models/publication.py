@@ -95,4 +95,4 @@ class Publication(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.hit} on {self.offering.place}"
+        return f"{self.hit} on {self.offering.marketplace}"

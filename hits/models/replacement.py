@@ -61,7 +61,7 @@ class Replacement(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.added} more and {self.reopened} reopened of {self.hit} on {self.offering.place}"
+        return f"{self.added} more and {self.reopened} reopened of {self.hit} on {self.offering.marketplace}"
 
     @property
     def token(self) -> str:

@@ -98,7 +98,7 @@ def reject_empty(
 def _check_can_reject(offering: Offering) -> None:
     if not crowd_of(offering).abilities.can_reject:
         raise EvalPlatformError(
-            f"Work on {offering.place} can't be rejected. Approve it; screening leaves it out of the results."
+            f"Work on {offering.marketplace} can't be rejected. Approve it; screening leaves it out of the results."
         )
 
 

@@ -121,7 +121,7 @@ def _note_new(offering: Offering, found: Iterable[MarketBonus], now: datetime) -
             count += _note_one(offering, one, kinds.setdefault(one.pk, set()), bonus)
     if count:
         bonuses = count_of(count, "bonus", "bonuses")
-        text = f"found {bonuses} on the {offering.place} market that nobody gave here"
+        text = f"found {bonuses} on the {offering.marketplace} market that nobody gave here"
         Event.objects.create(study=offering.study, at=now, actor=None, text=text)
     return count
 

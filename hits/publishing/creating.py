@@ -136,8 +136,8 @@ def adopt_orphans(offering: Offering, market: Market, now: datetime) -> int:
 def _note_strangers(offering: Offering, crowd_hit_ids: Collection[str], now: datetime) -> None:
     """Write it to the log each time, and to the study's events once."""
     ids = ", ".join(sorted(crowd_hit_ids)[:3]) + ("" if len(crowd_hit_ids) <= 3 else ", ...")
-    text = f"left alone what names this study on the {offering.place} market without our signature: {ids}"
-    log.warning("unsigned_hits_left_alone", study=offering.study.name, environment=offering.place, hits=ids)
+    text = f"left alone what names this study on the {offering.marketplace} market without our signature: {ids}"
+    log.warning("unsigned_hits_left_alone", study=offering.study.name, environment=offering.marketplace, hits=ids)
     if not Event.objects.filter(study=offering.study, text=text).exists():
         Event.objects.create(study=offering.study, at=now, actor=None, text=text)
 

@@ -19,6 +19,6 @@ def declare_raters(offering: Offering, declared_by: User | None, now: datetime) 
     if reason := why_no_raters(offering):
         raise EvalPlatformError(reason)
     if Offering.objects.filter(pk=offering.pk, raters_since=None).update(raters_since=now):
-        text = f"declared that people who work on the {offering.place} market from now on are the study's raters"
+        text = f"declared that people who work on the {offering.marketplace} market from now on are the study's raters"
         Event.objects.create(study=offering.study, at=now, actor=declared_by, text=text)
     offering.refresh_from_db(fields=["raters_since"])

@@ -48,7 +48,8 @@ def block(offering: Offering, worker_id: str, kind: str, reason: str, by: User |
     if kind not in (Kind.SOFT, Kind.HARD) or not reason.strip():
         raise EvalPlatformError("Give a reason for the block, for anyone who looks at it later.")
     if kind == Kind.HARD and not crowd_of(offering).abilities.can_block:
-        raise EvalPlatformError(f"{offering.place} has no block of its own. Block the worker for this study only.")
+        where = offering.marketplace
+        raise EvalPlatformError(f"{where} has no block of its own. Block the worker for this study only.")
     with transaction.atomic():
         Standing.objects.get_or_create(
             offering=offering,

@@ -50,7 +50,7 @@ def describe_plan(plan: PublishingPlan) -> Iterator[str]:
     interrupted = " left by an interrupted run" if plan.begun_count == len(plan.hits) > 0 else ""
     hits, assignments = count_of(len(plan.hits), "HIT"), count_of(plan.cost.assignment_count, "assignment")
     yield (
-        f"{plan.offering.study} on the {plan.offering.place} marketplace, wave {plan.wave}: {hits}{interrupted}, "
+        f"{plan.offering.study} on the {plan.offering.marketplace} marketplace, wave {plan.wave}: {hits}{interrupted}, "
         f"{assignments}, at most {money(plan.cost.total_cents, plan.design.pay.currency)}{spent}."
     )
     yield f"{describe_hourly_pay(plan.design)}."

@@ -46,7 +46,8 @@ def refuse_unmet_wishes(offering: Offering) -> None:
     unmet = [one.message for one in crowd_of(offering).unmet_wishes(offering.study.parsed_design)]
     if unmet:
         raise EvalPlatformError(
-            f"{offering.study} can't be offered on {offering.place}: {'; '.join(unmet)}. Copy the study to set that."
+            f"{offering.study} can't be offered on {offering.marketplace}: {'; '.join(unmet)}. "
+            "Copy the study to set that."
         )
 
 
@@ -56,8 +57,8 @@ def refuse_decided(offering: Offering) -> None:
     stop = RuleStop.objects.standing().filter(offering=offering, kind=RuleStop.Kind.DECIDED).first()
     if stop is not None:
         raise EvalPlatformError(
-            f"{offering.study} has stopped by its own rule on {offering.place}: {stop.reason}. Copy the study to ask "
-            "for more work."
+            f"{offering.study} has stopped by its own rule on {offering.marketplace}: {stop.reason}. Copy the study to "
+            "ask for more work."
         )
 
 

@@ -54,7 +54,7 @@ def request_run(
     plan = under_cap(plan_publishing(offering, most_hits), budget_cents)
     if not plan.hits:
         raise EvalPlatformError(
-            f"All HITs of {offering.study} are published on the {offering.place} marketplace already."
+            f"All HITs of {offering.study} are published on the {offering.marketplace} marketplace already."
         )
     check_budget(plan)
     run = PublishingRun(
@@ -67,11 +67,11 @@ def request_run(
         with transaction.atomic():
             run.save()
             set_cap(offering, budget_cents, requested_by, now)
-            text = f"asked for {count_of(len(plan.hits), 'HIT')} to be published on the {offering.place} market"
+            text = f"asked for {count_of(len(plan.hits), 'HIT')} to be published on the {offering.marketplace} market"
             Event.objects.create(study=offering.study, at=now, actor=requested_by, text=text)
     except IntegrityError:
         raise EvalPlatformError(
-            f"{offering.study} is being published on the {offering.place} marketplace already."
+            f"{offering.study} is being published on the {offering.marketplace} marketplace already."
         ) from None
     return run
 
@@ -88,17 +88,17 @@ def request_again(offering: Offering, send: Callable[[PublishingRun], None], now
         PublishingRun.objects.filter(pk=run.pk).request_once(lambda: send(run), now)
 
 
-def last_offering(study: Study, places: Collection[str]) -> Offering:
-    """Return the offering for which somebody last requested publishing, among these places, or the first place if
+def last_offering(study: Study, marketplaces: Collection[str]) -> Offering:
+    """Return the offering for which somebody last requested publishing, among these marketplaces, or the first one if
     nobody has.
 
     It takes one query, since every page of a study begins with it.
     """
-    first = next(iter(places))
+    first = next(iter(marketplaces))
     ours = Offering.objects.filter(study=study).annotate(last_run=Max("publishing_runs"))
-    last_runs: dict[Offering, int] = {one: one.last_run or 0 for one in ours if one.place in places}
-    last = max(last_runs, key=lambda one: (last_runs[one], one.place == first), default=None)
-    if last is None or not (last_runs[last] or last.place == first):
+    last_runs: dict[Offering, int] = {one: one.last_run or 0 for one in ours if one.marketplace in marketplaces}
+    last = max(last_runs, key=lambda one: (last_runs[one], one.marketplace == first), default=None)
+    if last is None or not (last_runs[last] or last.marketplace == first):
         return offering_for(study, first)
     last.study = study
     return last

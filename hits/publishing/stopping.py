@@ -42,7 +42,7 @@ def stop_study(
         by,
         now(),
         result.changed,
-        f"took {count_of(result.changed, 'HIT')} off the {offering.place} market",
+        f"took {count_of(result.changed, 'HIT')} off the {offering.marketplace} market",
     )
     return result
 
@@ -53,7 +53,7 @@ def resume_study(
     """Put stopped HITs on offer again, for the study's lifetime from now on. Refused above the study's budget."""
     refuse_draft(offering.study)
     if not crowd_of(offering).abilities.can_reopen:
-        raise EvalPlatformError(f"HITs that were taken off {offering.place} can't be put back there.")
+        raise EvalPlatformError(f"HITs that were taken off {offering.marketplace} can't be put back there.")
     refuse_decided(offering)
     design = offering.study.parsed_design
     lifetime = timedelta(days=design.crowd.lifetime_days)
@@ -75,7 +75,7 @@ def resume_study(
         by,
         now(),
         result.changed,
-        f"put {count_of(result.changed, 'HIT')} back on the {offering.place} market",
+        f"put {count_of(result.changed, 'HIT')} back on the {offering.marketplace} market",
     )
     return result
 

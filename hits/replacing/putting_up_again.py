@@ -86,7 +86,7 @@ def put_up_again(
     result.published = published.published + published.adopted
     result.note_all_of(published)
     hits = count_of(result.published, "HIT")
-    text = f"put {hits} up again on the {offering.place} market, at most {money(result.cents, offering.currency)}"
+    text = f"put {hits} up again on the {offering.marketplace} market, at most {money(result.cents, offering.currency)}"
     Event.objects.create(study=offering.study, at=now(), actor=by, text=text)
     return result
 

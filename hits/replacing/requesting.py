@@ -81,7 +81,7 @@ def replace_lost_assignments(
 ) -> Replaced:
     """Request as many assignments as the budget allows, in the order of the HITs. A dry run only counts them."""
     if not crowd_of(offering).abilities.can_reopen:
-        raise EvalPlatformError(f"No assignments can be added to HITs that stand on {offering.place}.")
+        raise EvalPlatformError(f"No assignments can be added to HITs that stand on {offering.marketplace}.")
     design = offering.study.parsed_design
     result = Replaced(most_per_hit=fees_of(offering).most_assignments)
     wanted = _find_requests(offering, market, now(), result)

@@ -69,11 +69,11 @@ def undo_screening(offering: Offering, now: datetime, by: User | None = None) ->
         run = ScreeningRun.objects.current(offering)
         if run is None:
             raise EvalPlatformError(
-                f"There is no screening of {offering.study} on the {offering.place} marketplace to undo."
+                f"There is no screening of {offering.study} on the {offering.marketplace} marketplace to undo."
             )
         run.undone_at = now
         run.save(update_fields=["undone_at"])
-        text = f"undid the screening of {run.made_at:%Y-%m-%d %H:%M} ({offering.place}, {run.kind})"
+        text = f"undid the screening of {run.made_at:%Y-%m-%d %H:%M} ({offering.marketplace}, {run.kind})"
         Event.objects.create(study=offering.study, at=now, actor=by, text=text)
     return ScreeningRun.objects.current(offering)
 
@@ -122,4 +122,4 @@ def _description(run: ScreeningRun, funnel: Funnel) -> str:
     received, kept = funnel.received.assignments, funnel.kept.assignments
     rules = ", ".join(rule["rule"] for rule in run.rules) or "none"
     left_out = f"{received - kept:,} of {count_of(received, 'assignment')} left out"
-    return f"screened the work on {run.offering.place} {run.kind} ({rules}): {left_out}"
+    return f"screened the work on {run.offering.marketplace} {run.kind} ({rules}): {left_out}"

@@ -12,6 +12,7 @@ from .copies import says_the_same as says_the_same
 from .frozen import FrozenHit as FrozenHit
 from .frozen import drafted_study as drafted_study
 from .frozen import frozen_hit as frozen_hit
+from .frozen import frozen_offering as frozen_offering
 from .joining import introduction_of as introduction_of
 from .joining import join as join
 from .opening_assignments import ask_crowd as ask_crowd

@@ -34,7 +34,7 @@ def give_hit(study: FrozenStudy, offering: Offering, worker_id: str, now: dateti
         ended = end_leases(offering, held_before, ENDED_AT_ONCE)
         number = take_place(offering, worker_id)
         if number is not None:
-            return frozen_hit(study.key, number, offering.place)
+            return frozen_hit(study.key, number, offering)
         if ended < ENDED_AT_ONCE:
             raise WorkRefused(Refusal.NOTHING_FREE)
 

@@ -40,7 +40,7 @@ class CopyOf:
 
     study_key: UUID
     hit_number: int
-    place: str
+    marketplace: str
     assignment_id: str
     worker_id: str
 
@@ -82,7 +82,7 @@ def _signed_text(whose: CopyOf, answers: str) -> str:
 def completion_code(assignment: Assignment) -> str:
     """Return the code that a worker can quote if the marketplace did not receive the submission. Only we can make
     and verify it."""
-    who = f"{assignment.offering.place}.{assignment.crowd_assignment_id}.{assignment.crowd_worker_id}"
+    who = f"{assignment.offering.marketplace}.{assignment.crowd_assignment_id}.{assignment.crowd_worker_id}"
     digest = salted_hmac("hits.serving.completion", who, algorithm="sha256").digest()
     code = base64.b32encode(digest)[:8].decode()
     return f"{code[:4]}-{code[4:]}"

@@ -90,7 +90,7 @@ def copy_of(hit: FrozenHit, assignment: Assignment) -> CopyOf:
     """Return whose work a copy of this assignment would be."""
     return CopyOf(
         *(hit.study.key, hit.number),
-        *(assignment.offering.place, assignment.crowd_assignment_id, assignment.crowd_worker_id),
+        *(assignment.offering.marketplace, assignment.crowd_assignment_id, assignment.crowd_worker_id),
     )
 
 

@@ -14,16 +14,16 @@ from evalplatform.errors import EvalPlatformError
 from generation.display import display_text
 from generation.models import Candidate
 from hits.batching import rotate_cards, shuffle_cards
-from hits.crowds import planned_crowd
+from hits.crowds import Visit, planned_crowd
 from hits.designing import render_markdown
-from hits.models import Hit, HitItem, Offering, Publication, Study, split_place
+from hits.models import Hit, HitItem, Offering, Publication, Study
 from hits.models.cards import Card, gold_card, living_cards
 from hits.models.design import StudyDesign
 from hits.protocols import Protocol, protocol_of
 
 MOST_CACHED = 2048
 
-_cached: OrderedDict[tuple[UUID, int, str], "FrozenHit"] = OrderedDict()
+_cached: OrderedDict[tuple[UUID, int, int], "FrozenHit"] = OrderedDict()
 _lock = Lock()
 
 
@@ -62,7 +62,7 @@ class FrozenItem:
         return sum(card.is_shown for card in self.cards)
 
     def order(self, rotation: int) -> list[int]:
-        """Return the card at each place, for the worker with this rotation."""
+        """Return the card at each place on the page, for the worker with this rotation."""
         return rotate_cards([card for card in self.shuffled if self.cards[card].is_shown], rotation)
 
 
@@ -103,17 +103,16 @@ def _with_texts(pk: int, key: UUID, design: StudyDesign, secret: bytes) -> Froze
 
 
 @lru_cache(maxsize=256)
-def _known_offering(study_key: UUID, place: str) -> Offering:
-    crowd, environment = split_place(place)
+def _known_offering(study_key: UUID, crowd: str, environment: str) -> Offering:
     # Only fields that never change; its address, for example, may change.
     ours = Offering.objects.only("study_id", "crowd", "environment")
     return ours.get(study__key=study_key, crowd=crowd, environment=environment)
 
 
-def frozen_offering(study_key: UUID, place: str) -> Offering | None:
-    """Return the study's offering there, or None where nothing of it was ever offered."""
+def frozen_offering(study_key: UUID, visit: Visit) -> Offering | None:
+    """Return the study's offering that the visit comes from, or None where nothing of it was ever offered."""
     try:
-        return _known_offering(study_key, place)
+        return _known_offering(study_key, visit.crowd, visit.environment)
     except Offering.DoesNotExist:
         return None
 
@@ -127,22 +126,22 @@ def secret_of(study: Study) -> bytes:
     return bytes.fromhex(study.order_secret)
 
 
-def frozen_hit(study_key: UUID, number: int, place: str = "") -> FrozenHit:
+def frozen_hit(study_key: UUID, number: int, offering: Offering | None = None) -> FrozenHit:
     """Return the HIT, loaded once for all its openings and saves. Raises Hit.DoesNotExist or Study.DoesNotExist.
 
-    At a place, it shows what was published there: without models that had been dropped by then. Without a place, it is
+    In an offering, it shows what was published there: without models that had been dropped by then. Without one, it is
     the HIT as it was built.
     """
     if not frozen_study(study_key).design.analysis.drop_losers:
-        place = ""
+        offering = None
     with _lock:
-        cached = _cached.get((study_key, number, place))
-    return _load_hit(study_key, number, place) if cached is None else cached
+        cached = _cached.get((study_key, number, offering.pk if offering else 0))
+    return _load_hit(study_key, number, offering) if cached is None else cached
 
 
-def _load_hit(study_key: UUID, number: int, place: str) -> FrozenHit:
+def _load_hit(study_key: UUID, number: int, offering: Offering | None) -> FrozenHit:
     study = frozen_study(study_key)
-    left_out = _left_out(study, number, place)
+    left_out = _left_out(study, number, offering)
     rows = HitItem.objects.filter(hit__study=study.pk, hit__number=number).order_by("position")
     values = list(
         rows.values_list(
@@ -158,20 +157,18 @@ def _load_hit(study_key: UUID, number: int, place: str) -> FrozenHit:
     if left_out is None:  # it is not published there yet, and models may still be dropped
         return hit
     with _lock:
-        _cached[study_key, number, place] = hit
+        _cached[study_key, number, offering.pk if offering else 0] = hit
         if len(_cached) > MOST_CACHED:
             _cached.popitem(last=False)
     return hit
 
 
-def _left_out(study: FrozenStudy, number: int, place: str) -> Collection[str] | None:
-    """Return the generators that the HIT leaves out at this place; None if it is not published there yet."""
-    if not place:
+def _left_out(study: FrozenStudy, number: int, offering: Offering | None) -> Collection[str] | None:
+    """Return the generators that the HIT leaves out in this offering; None if it is not published there yet."""
+    if offering is None:
         return ()
-    crowd, environment = split_place(place)
-    there = Publication.objects.filter(offering__study=study.pk, hit__study=study.pk, hit__number=number)
-    ours = there.filter(offering__crowd=crowd, offering__environment=environment).current()
-    return ours.values_list("left_out", flat=True).first()
+    there = Publication.objects.filter(offering=offering, hit__study=study.pk, hit__number=number)
+    return there.current().values_list("left_out", flat=True).first()
 
 
 def _make_items(study: FrozenStudy, rows: list[tuple[Any, ...]], left_out: Collection[str]) -> tuple[FrozenItem, ...]:

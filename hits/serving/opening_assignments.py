@@ -49,7 +49,7 @@ def open_free_assignment(
 ) -> Assignment:
     """Do the same for a crowd that sends its workers to the study: a new visit is given a HIT that is free for them."""
     check_visit(address)
-    offering = frozen_offering(study.key, visit.place)
+    offering = frozen_offering(study.key, visit)
     if offering is None or not is_leased(offering):
         raise WorkRefused(Refusal.OUTSIDE_MARKETPLACE)
     return _open(study, None, offering, visit, now, is_held_again, address)
@@ -57,7 +57,7 @@ def open_free_assignment(
 
 def ask_crowd(study_key: UUID, visit: Visit) -> Held:
     """Ask the crowd whether the visitor holds the assignment. It may take a while: call it before locking anything."""
-    offering = frozen_offering(study_key, visit.place)
+    offering = frozen_offering(study_key, visit)
     if offering is None:
         raise WorkRefused(Refusal.TOKEN_INVALID)
     return crowd_of(offering).ask_holder(visit, offering)
@@ -92,7 +92,7 @@ def _open(
 def _find_offering(hit: FrozenHit, visit: Visit) -> Offering:
     """Return the offering that the visit comes from, if this HIT was published there under the id that the visit
     names."""
-    offering = frozen_offering(hit.study.key, visit.place)
+    offering = frozen_offering(hit.study.key, visit)
     if offering is None or not is_published(hit.pk, offering, visit.hit_id):
         raise WorkRefused(Refusal.OUTSIDE_MARKETPLACE)
     if is_leased(offering):  # nobody there may choose a HIT by its number

@@ -110,10 +110,10 @@ def hold(
 ) -> Iterator[tuple[FrozenHit, Assignment]]:
     """Lock the assignment that the token names until the end of the block, if the worker may still change it."""
     visit = ticket.visit
-    hit = frozen_hit(ticket.study_key, ticket.hit_number, visit.place)
-    offering = frozen_offering(ticket.study_key, visit.place)
+    offering = frozen_offering(ticket.study_key, visit)
     if offering is None:
         raise WorkRefused(Refusal.TOKEN_INVALID)
+    hit = frozen_hit(ticket.study_key, ticket.hit_number, offering)
     with transaction.atomic():
         if is_submitted_allowed and is_leased(offering):
             lock_study(hit.study.pk)  # places change only under it

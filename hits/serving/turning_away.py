@@ -21,7 +21,7 @@ OUTCOMES = {
 def way_back(study_key: UUID, visit: Visit, why: Refusal | Outcome) -> HandBack | None:
     """Return how the visitor gets back to the crowd, or None if they just leave."""
     outcome = why if isinstance(why, Outcome) else OUTCOMES.get(why)
-    offering = frozen_offering(study_key, visit.place)
+    offering = frozen_offering(study_key, visit)
     if outcome is None or offering is None:
         return None
     return crowd_of(offering).turn_away(visit, offering, outcome)

@@ -52,7 +52,7 @@ def answered_dialogs(assignment: Assignment) -> list[AnsweredDialog]:
     for check in BonusCheck.objects.filter(assignment=assignment).order_by("attempt"):
         checks.setdefault(check.item_id, []).append(check)
     times = counted_times(assignment)
-    frozen = frozen_hit(assignment.hit.study.key, assignment.hit.number, assignment.offering.place)
+    frozen = frozen_hit(assignment.hit.study.key, assignment.hit.number, assignment.offering)
     orders = [item.order(assignment.rotation) for item in frozen.items]
     frames = frames_of_hit(frozen, assignment)
     return [

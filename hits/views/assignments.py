@@ -2,20 +2,18 @@
 
 from collections.abc import Sequence
 from typing import Any
-from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
 from hits.budgeting import empty_submissions, summarise_waiting, waiting_for_decision
-from hits.crowds import check_may_change, crowd_of, fees_of, offered_places, open_crowd
+from hits.crowds import check_may_change, crowd_of, fees_of, offered_marketplaces, open_crowd
 from hits.models import Assignment, Offering, Payment, Study, Submission
 from hits.models.money import money
 from hits.models.submission import SubmissionQuerySet
@@ -31,7 +29,14 @@ from hits.paying import approve_by_hand, reject
 from hits.paying import reject_empty as reject_if_empty
 from hits.views.answered_work import answered_dialogs
 from hits.views.refused import STATUS, Refused, refused_form
-from hits.views.study_pages import ATTEMPTS_WHILE_SOMEONE_WAITS, find_offering, surroundings, tells_refusals, user_of
+from hits.views.study_pages import (
+    ATTEMPTS_WHILE_SOMEONE_WAITS,
+    find_offering,
+    page_address,
+    surroundings,
+    tells_refusals,
+    user_of,
+)
 
 ASSIGNMENTS_PER_PAGE = 50
 
@@ -171,7 +176,7 @@ def reject_empty(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _back_to_list(offering: Offering) -> HttpResponse:
-    return redirect(f"{reverse('assignments', args=[offering.study.name])}?{urlencode({'market': offering.place})}")
+    return redirect(page_address("assignments", offering))
 
 
 def _tell_approved(request: HttpRequest, count: int) -> None:
@@ -210,7 +215,7 @@ def _assignment(study: Study, key: int) -> Assignment:
     """Find the assignment, on a marketplace that this server may use."""
     found = Assignment.objects.filter(hit__study=study).select_related("hit__study", "offering__study", "submission")
     assignment = get_object_or_404(found.defer("submission__answer_xml"), pk=key)
-    if assignment.offering.place not in offered_places():
+    if assignment.offering.marketplace not in offered_marketplaces():
         raise Http404
     return assignment
 

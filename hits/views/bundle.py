@@ -1,12 +1,10 @@
 """Requests, shows and downloads a study's bundle on its results page."""
 
 from typing import Any
-from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods
 
@@ -15,7 +13,7 @@ from hits.exporting import bundle_file, bundle_source, find_bundle, request_bund
 from hits.models import Offering
 from hits.publishing import describe_public_orders
 from hits.tasks import make_bundle_of_offering
-from hits.views.study_pages import delay, find_offering, surroundings, tells_refusals, user_of
+from hits.views.study_pages import delay, find_offering, page_address, surroundings, tells_refusals, user_of
 from hits.views.waiting import wait_for
 
 
@@ -43,13 +41,13 @@ def show_or_make(request: HttpRequest, name: str) -> HttpResponse:
     if request.method == "GET":
         context = {**surroundings(offering), "bundle": bundle_panel(offering)}
         return render(request, "hits/_bundle.html", context)
-    place = "#bundle"
+    fragment = "#bundle"
     try:
         request_bundle(offering, _send, user_of(request), timezone.now(), "texts" in request.POST)
     except EvalPlatformError as error:
         messages.error(request, str(error))
-        place = ""  # the message is at the top
-    return redirect(f"{reverse('results', args=[offering.study.name])}?{urlencode({'market': offering.place})}{place}")
+        fragment = ""  # the message is at the top
+    return redirect(page_address("results", offering) + fragment)
 
 
 @require_GET
@@ -58,7 +56,8 @@ def download(request: HttpRequest, name: str) -> FileResponse:
     file = bundle_file(offering)
     if not bundle_panel(offering)["is_there"]:
         raise Http404("There is no bundle yet.")
-    return FileResponse(file.open("rb"), as_attachment=True, filename=f"{offering.study.name}-{offering.place}.zip")
+    name = f"{offering.study.name}-{offering.marketplace}.zip"
+    return FileResponse(file.open("rb"), as_attachment=True, filename=name)
 
 
 def _send(offering: Offering) -> None:

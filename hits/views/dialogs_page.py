@@ -76,7 +76,7 @@ def show_dialogs(request: HttpRequest, name: str) -> HttpResponse:
     context = {
         **surroundings(offering),
         **dialogs_context(offering, request.GET, names_workers=True),
-        "results_address": f"{reverse('results', args=[name])}?market={offering.place}",
+        "results_address": f"{reverse('results', args=[name])}?market={offering.marketplace}",
     }
     return render(request, "hits/dialogs.html", context)
 

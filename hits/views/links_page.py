@@ -6,7 +6,6 @@ from django.contrib import messages
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
@@ -27,7 +26,7 @@ from hits.crowds import (
 )
 from hits.models import Offering, OpenLink, Outcome
 from hits.views.refused import STATUS, FieldRefused, refused_form
-from hits.views.study_pages import find_offering, surroundings, tells_refusals, user_of
+from hits.views.study_pages import find_offering, page_address, surroundings, tells_refusals, user_of
 
 
 @require_http_methods(["GET", "POST"])
@@ -117,4 +116,4 @@ def settle(request: HttpRequest, name: str, call: int) -> HttpResponse:
 
 
 def _back(offering: Offering) -> HttpResponse:
-    return redirect(f"{reverse('links', args=[offering.study.name])}?market={offering.place}")
+    return redirect(page_address("links", offering))

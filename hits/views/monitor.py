@@ -2,12 +2,10 @@
 
 from datetime import timedelta
 from typing import Any
-from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
@@ -44,7 +42,7 @@ from hits.views.publishing_panel import budget_in_words
 from hits.views.refused import STATUS, Refused
 from hits.views.replacing_page import again_panel, replacing_panel
 from hits.views.screening_rows import funnel_table
-from hits.views.study_pages import delay, find_offering, surroundings, tells_refusals, user_of
+from hits.views.study_pages import delay, find_offering, page_address, surroundings, tells_refusals, user_of
 from hits.views.waiting import scheduler_state, waits_of
 
 LATELY = timedelta(minutes=1)
@@ -81,7 +79,7 @@ def render_monitor(request: HttpRequest, offering: Offering, refused: Refused | 
 def show_live(request: HttpRequest, name: str) -> HttpResponse:
     """Render the numbers alone; the page polls them while something may change."""
     offering = find_offering(request, name)
-    context = {"study": offering.study, "market": offering.place, "monitor": _live(request, offering)}
+    context = {"study": offering.study, "market": offering.marketplace, "monitor": _live(request, offering)}
     return render(request, "hits/_monitor.html", context)
 
 
@@ -130,7 +128,7 @@ def _ask(request: HttpRequest, name: str, task: Any, text: str) -> HttpResponse:
     user = user_of(request)
     try:
         delay(task, offering, user.pk if user else None)
-        note_event(offering.study, f"{text} ({offering.place})", user, timezone.now())
+        note_event(offering.study, f"{text} ({offering.marketplace})", user, timezone.now())
         messages.info(request, "Requested. This page shows the progress and the outcome below.")
     except EvalPlatformError as error:
         messages.error(request, str(error))
@@ -138,7 +136,7 @@ def _ask(request: HttpRequest, name: str, task: Any, text: str) -> HttpResponse:
 
 
 def back_to_monitor(offering: Offering) -> HttpResponse:
-    return redirect(f"{reverse('monitor', args=[offering.study.name])}?{urlencode({'market': offering.place})}")
+    return redirect(page_address("monitor", offering))
 
 
 # --- What the page shows ---------------------------------------------------------------------------------------------
@@ -213,7 +211,7 @@ def _money(offering: Offering) -> dict[str, Any]:
         "owed_cents": budget.owed_cents,
         "scale_cents": max(budget.cap_cents or 0, budget.committed_cents, 1),
         "parts": parts,
-        "words": _in_words(budget, offering.place),
+        "words": _in_words(budget, offering.marketplace),
         "is_above": budget.left_cents is not None and budget.left_cents < 0,
     }
 

@@ -61,7 +61,7 @@ def show_publishing(request: HttpRequest, name: str) -> HttpResponse:
     """Render the run's progress, which the page polls, and the whole panel once the run has ended."""
     study = study_for(request.user, name=name, frozen_at__isnull=False)
     offering = chosen_offering(study, request.GET)
-    progress = {"place": offering.place, **run_context(offering)}
+    progress = {"marketplace": offering.marketplace, **run_context(offering)}
     if progress["run"] and progress["run"].finished_at is None:
         return render(request, "hits/_publishing_run.html", {"study": study, "publishing": progress})
     panel = publishing_panel(study, request.GET)
@@ -201,5 +201,5 @@ def _send(run: PublishingRun) -> None:
 
 def _back(offering: Offering) -> HttpResponse:
     return redirect(
-        f"{reverse('study', args=[offering.study.name])}?{urlencode({'market': offering.place})}#publishing"
+        f"{reverse('study', args=[offering.study.name])}?{urlencode({'market': offering.marketplace})}#publishing"
     )

@@ -10,7 +10,7 @@ from django.utils import timezone
 from evalplatform.errors import EvalPlatformError
 from hits.analysing import describe_origin, origin_of_work
 from hits.budgeting import CapChanged, refuse_unseen_cap, typed_cap_cents
-from hits.crowds import crowd_of, environment_of, has_real_raters, offered_places, why_no_raters
+from hits.crowds import crowd_of, environment_of, has_real_raters, offered_marketplaces, why_no_raters
 from hits.designing import describe_hourly_pay, split_cost
 from hits.models import Offering, PublishingRun, Study
 from hits.models.money import cents_typed, money
@@ -36,10 +36,10 @@ def publishing_panel(study: Study, query: QueryDict, is_told: bool = False) -> d
     already tells that the budget was changed meanwhile."""
     offering = chosen_offering(study, query)
     return {
-        "place": offering.place,
+        "marketplace": offering.marketplace,
         "currency": offering.currency,
         "environment": environment_of(offering),
-        "offered": list(offered_places().values()),
+        "offered": list(offered_marketplaces().values()),
         "counts": count_publications(offering),
         "origin_words": describe_origin(origin_of_work(offering)),
         "has_real_raters": has_real_raters(offering),

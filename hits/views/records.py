@@ -76,10 +76,10 @@ def download_ledger(request: HttpRequest, name: str) -> StreamingHttpResponse:
     offering = find_offering(request, name)
     has_worker_ids = request.method == "POST"
     if has_worker_ids:
-        text = f"downloaded the ledger ({offering.place}) with the workers' own ids"
+        text = f"downloaded the ledger ({offering.marketplace}) with the workers' own ids"
         note_event(offering.study, text, user_of(request), timezone.now())
     headers = {
-        "Content-Disposition": f'attachment; filename="{offering.study.name}-{offering.place}-ledger.csv"',
+        "Content-Disposition": f'attachment; filename="{offering.study.name}-{offering.marketplace}-ledger.csv"',
         "Cache-Control": "no-store",
     }
     lines = _as_csv(offering, LEDGER_COLUMNS, ledger_rows(offering, has_worker_ids))
@@ -91,10 +91,10 @@ def download_ledger(request: HttpRequest, name: str) -> StreamingHttpResponse:
 def download_dues(request: HttpRequest, name: str) -> StreamingHttpResponse:
     """Download what is due to each worker elsewhere, with the ids by which those who pay know them. That is logged."""
     offering = find_offering(request, name)
-    text = f"downloaded what is due elsewhere ({offering.place}) with the workers' own ids"
+    text = f"downloaded what is due elsewhere ({offering.marketplace}) with the workers' own ids"
     note_event(offering.study, text, user_of(request), timezone.now())
     headers = {
-        "Content-Disposition": f'attachment; filename="{offering.study.name}-{offering.place}-due.csv"',
+        "Content-Disposition": f'attachment; filename="{offering.study.name}-{offering.marketplace}-due.csv"',
         "Cache-Control": "no-store",
     }
     lines = _as_csv(offering, DUE_COLUMNS, due_rows(offering))

@@ -2,13 +2,11 @@
 
 import re
 from typing import Any
-from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.db.models import Sum
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
@@ -28,7 +26,14 @@ from hits.replacing import (
     replace_lost_assignments,
 )
 from hits.tasks import put_hits_up_again, replace_assignments_of_offering
-from hits.views.study_pages import ATTEMPTS_WHILE_SOMEONE_WAITS, delay, find_offering, tells_refusals, user_of
+from hits.views.study_pages import (
+    ATTEMPTS_WHILE_SOMEONE_WAITS,
+    delay,
+    find_offering,
+    page_address,
+    tells_refusals,
+    user_of,
+)
 
 
 def replacing_panel(offering: Offering, is_asked: bool) -> dict[str, Any]:
@@ -70,12 +75,12 @@ def replace_lost(request: HttpRequest, name: str) -> HttpResponse:
             int(budget),
             user.pk if user else None,
         )
-        text = f"asked for replacements of what was lost ({offering.place})"
+        text = f"asked for replacements of what was lost ({offering.marketplace})"
         note_event(offering.study, text, user, timezone.now())
         messages.info(request, "Requested. This page shows the progress and the outcome below.")
     except EvalPlatformError as error:
         messages.error(request, str(error))
-    return redirect(f"{reverse('monitor', args=[offering.study.name])}?{urlencode({'market': offering.place})}")
+    return redirect(page_address("monitor", offering))
 
 
 def again_panel(offering: Offering) -> list[dict[str, Any]]:
@@ -114,12 +119,12 @@ def put_up(request: HttpRequest, name: str) -> HttpResponse:
         if (which, cents) not in offers:
             raise EvalPlatformError("Something has changed since you looked. Look again, and put them up then.")
         delay(put_hits_up_again, offering, which == "elsewhere", user.pk if user else None)
-        text = f"asked for {count_of(offers[which, cents]['count'], 'HIT')} to be put up again ({offering.place})"
+        text = f"asked for {count_of(offers[which, cents]['count'], 'HIT')} to be put up again ({offering.marketplace})"
         note_event(offering.study, text, user, timezone.now())
         messages.info(request, "They are put up again in the background. The outcome will appear under Lately.")
     except EvalPlatformError as error:
         messages.error(request, str(error))
-    return redirect(f"{reverse('monitor', args=[offering.study.name])}?{urlencode({'market': offering.place})}")
+    return redirect(page_address("monitor", offering))
 
 
 def _proposal(offering: Offering) -> dict[str, Any]:

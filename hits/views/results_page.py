@@ -1,7 +1,6 @@
 """Shows the results page: figures, numbers and intervals that a background process has computed."""
 
 from typing import Any
-from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
@@ -31,7 +30,7 @@ from hits.views.bundle import bundle_panel
 from hits.views.leaderboard import leaderboard_csv, leaderboard_of
 from hits.views.result_sections import page_sections, variant_tables
 from hits.views.screening_rows import funnel_table
-from hits.views.study_pages import delay, find_offering, surroundings, tells_refusals, user_of
+from hits.views.study_pages import delay, find_offering, page_address, surroundings, tells_refusals, user_of
 from hits.views.waiting import wait_for
 
 FIRST = ("shares", "comparisons", "ranking", "agreement")  # shown above the panel "What is left out"
@@ -79,7 +78,7 @@ def download_leaderboard(request: HttpRequest, name: str) -> HttpResponse:
     row = find_results(offering)
     if not row.results:
         messages.error(request, "There are no results yet: the table can be downloaded as soon as they are computed.")
-        return redirect(f"{reverse('results', args=[name])}?{urlencode({'market': offering.place})}")
+        return redirect(page_address("results", offering))
     results = results_from_json(row.results)
     shown = report_of(results, _variant(results, request.GET))
     board = leaderboard_of(shown, request.GET)
@@ -99,7 +98,7 @@ def compute_again(request: HttpRequest, name: str) -> HttpResponse:
         refresh_results(offering, send_results_task, timezone.now(), is_forced=True)
     except EvalPlatformError as error:
         messages.error(request, str(error))
-    return redirect(f"{reverse('results', args=[offering.study.name])}?{urlencode({'market': offering.place})}")
+    return redirect(page_address("results", offering))
 
 
 def send_results_task(offering: Offering) -> None:
@@ -120,7 +119,7 @@ def _state(row: StudyResults) -> dict[str, Any]:
 
 
 def _found(offering: Offering, row: StudyResults, request: HttpRequest) -> dict[str, Any]:
-    dialogs = f"{reverse('dialogs', args=[offering.study.name])}?market={offering.place}&"
+    dialogs = f"{reverse('dialogs', args=[offering.study.name])}?market={offering.marketplace}&"
     found = found_results(row, request.GET, dialogs)
     return {**found, "bundle": bundle_panel(offering)}
 

@@ -100,6 +100,6 @@ def _surroundings(link: ShareLink) -> dict[str, Any]:
         "is_shared": True,
         "link": link,
         "study": link.offering.study,
-        "market": link.offering.place,
+        "market": link.offering.marketplace,
         "origin_words": describe_origin(origin_of_work(link.offering)),
     }

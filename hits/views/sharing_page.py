@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from evalplatform.errors import EvalPlatformError
 from hits.access import MOST_DAYS, can_invite, make_share_link, revoke_share_link, valid_links
 from hits.views.refused import STATUS, FieldRefused, refused_form
-from hits.views.study_pages import find_offering, surroundings, tells_refusals, user_of
+from hits.views.study_pages import find_offering, page_address, surroundings, tells_refusals, user_of
 
 USUAL_DAYS = 30
 
@@ -48,7 +48,7 @@ def revoke(request: HttpRequest, name: str, key: int) -> HttpResponse:
     offering = find_offering(request, name)
     revoke_share_link(offering.study, key, user_of(request), timezone.now())
     messages.success(request, "The link is revoked: it opens nothing any more.")
-    return redirect(f"{reverse('share-links', args=[offering.study.name])}?market={offering.place}")
+    return redirect(page_address("share-links", offering))
 
 
 def _days(typed: str) -> int:

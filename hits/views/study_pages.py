@@ -16,7 +16,7 @@ from evalplatform.errors import EvalPlatformError
 from hits.access import study_for
 from hits.analysing import describe_origin, origin_of_work
 from hits.background import send
-from hits.crowds import check_is_allowed, crowd_of, environment_of, offered_places
+from hits.crowds import check_is_allowed, crowd_of, environment_of, offered_marketplaces
 from hits.models import Offering, PublishingRun, Study, offering_for
 from hits.publishing import last_offering
 
@@ -28,7 +28,7 @@ View = Callable[..., HttpResponseBase]
 
 def chosen_offering(study: Study, query: QueryDict) -> Offering:
     """Return the marketplace that the address names, else the one on which the study was published last."""
-    offered = offered_places()
+    offered = offered_marketplaces()
     if (asked := query.get("market", "")) in offered:
         return offering_for(study, asked)
     return last_offering(study, offered)
@@ -75,14 +75,19 @@ def back_to_study(request: HttpRequest, study: Study) -> HttpResponse:
     return redirect(f"{reverse('study', args=[study.name])}{f'?{urlencode(kept)}' if kept else ''}")
 
 
+def page_address(page: str, offering: Offering, *more: object) -> str:
+    """Return the address of one of the study's pages, for this marketplace."""
+    return f"{reverse(page, args=[offering.study.name, *more])}?{urlencode({'market': offering.marketplace})}"
+
+
 def surroundings(offering: Offering) -> dict[str, Any]:
     """Return what `hits/study_page.html` shows around each page."""
     return {
         "study": offering.study,
-        "market": offering.place,
+        "market": offering.marketplace,
         "has_links": crowd_of(offering).abilities.comes_by_links,
         "market_kind": environment_of(offering).kind,
-        "offered": list(offered_places().values()),
+        "offered": list(offered_marketplaces().values()),
         # A function, which the template calls: parts of pages that are fetched again and again don't show it.
         "origin_words": lambda: describe_origin(origin_of_work(offering)),
     }

@@ -25,6 +25,7 @@ from hits.serving import (
     WorkRefused,
     ask_crowd,
     frozen_hit,
+    frozen_offering,
     handed_in,
     open_assignment,
     open_free_assignment,
@@ -50,7 +51,8 @@ CAN_BE_HELD_AGAIN = {Refusal.TAKEN_OVER, Refusal.TIME_OVER}
 def show_hit(request: HttpRequest, study_key: UUID, number: int) -> HttpResponse:
     try:
         visit = arrival(request)
-        hit = frozen_hit(study_key, number, visit.place if isinstance(visit, Visit) else "")
+        offering = frozen_offering(study_key, visit) if isinstance(visit, Visit) else None
+        hit = frozen_hit(study_key, number, offering)
     except (Study.DoesNotExist, Hit.DoesNotExist):
         raise Http404 from None
     return _answer(request, hit, open_assignment)
@@ -94,7 +96,7 @@ def _work(request: HttpRequest, hit: FrozenHit, open_it: OpenIt, visit: Visit, w
     now, study_key = timezone.now(), hit.study.key
     assignment = open_it(hit, visit, now, HELD_AGAIN in request.GET, client_address(request))
     if assignment.hit_id != hit.pk:
-        hit = frozen_hit(study_key, assignment.hit.number, visit.place)
+        hit = frozen_hit(study_key, assignment.hit.number, frozen_offering(study_key, visit))
     if assignment.submitted_at is not None:
         held = ask_crowd(study_key, visit)
         return submitted_page(hit, words, handed_in(hit, assignment, visit.submit_to, held.word == Word.HOLDS))

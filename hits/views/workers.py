@@ -2,13 +2,11 @@
 
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
@@ -19,7 +17,7 @@ from hits.crowds import check_may_change
 from hits.models import Offering, Standing
 from hits.monitoring import WorkerRow, assignment_rows, find_assignments, find_worker, list_workers
 from hits.publishing import block, unblock
-from hits.views.study_pages import find_offering, surroundings, tells_refusals, user_of
+from hits.views.study_pages import find_offering, page_address, surroundings, tells_refusals, user_of
 
 WORKERS_PER_PAGE = 50
 ASSIGNMENTS_PER_PAGE = 30
@@ -128,4 +126,4 @@ def _worker_id(offering: Offering, worker: str) -> str:
 
 
 def _back(offering: Offering, worker: str) -> HttpResponse:
-    return redirect(f"{reverse('worker', args=[offering.study.name, worker])}?{urlencode({'market': offering.place})}")
+    return redirect(page_address("worker", offering, worker))

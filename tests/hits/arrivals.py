@@ -85,7 +85,7 @@ class Study:
             yield DialogState(item.position, 0, {"areas": areas})
 
     def _hit(self, assignment: Assignment) -> Any:
-        return frozen_hit(self.offering.study.key, assignment.hit.number, self.offering.place)
+        return frozen_hit(self.offering.study.key, assignment.hit.number, self.offering)
 
 
 def places(offering: Offering) -> list[tuple[int, int]]:

@@ -13,7 +13,7 @@ from django.test import Client
 
 from evalplatform.errors import EvalPlatformError
 from hits.batching import build_hits
-from hits.crowds import CROWDS, Market, MarketBonus, all_places, check_is_allowed, open_crowd
+from hits.crowds import CROWDS, Market, MarketBonus, all_marketplaces, check_is_allowed, open_crowd
 from hits.crowds.contract import Crowd
 from hits.designing import create_study
 from hits.designing.design_problems import problems_of
@@ -89,7 +89,7 @@ def test_toy_and_mturk_fulfil_the_contract(toy: ToyCrowd) -> None:
 
     assert [crowd.name for crowd in crowds] == ["toy", "mturk"]
     assert market is ToyMarket
-    assert list(all_places()) == [
+    assert list(all_marketplaces()) == [
         "local",
         "sandbox",
         "production",

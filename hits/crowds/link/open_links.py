@@ -107,7 +107,7 @@ def make_link(offering: Offering, said: LinkSettings, by: User | None, now: date
             )
     except IntegrityError:
         raise LinkRefused("Another link was made just now: please try again.", "label") from None
-    _note(offering, f"made the link “{label}” ({offering.place})", by, now)
+    _note(offering, f"made the link “{label}” ({offering.marketplace})", by, now)
     return link
 
 
@@ -127,7 +127,7 @@ def _change(
     if link is None:
         raise EvalPlatformError("There is no such link.")
     if OpenLink.objects.filter(pk=link.pk, closed_at__isnull=closed_at is not None).update(closed_at=closed_at):
-        _note(offering, f"{what} the link “{link.label}” ({offering.place})", by, now)
+        _note(offering, f"{what} the link “{link.label}” ({offering.marketplace})", by, now)
     return link
 
 

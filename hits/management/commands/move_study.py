@@ -26,14 +26,16 @@ offer still lead to the old address: redirect it, or put them up again with put_
     def run(self, options: dict[str, Any]) -> None:
         offering = self.offering(options)
         if environment_of(offering).runs_here:
-            raise EvalPlatformError(f"What stands on {offering.place} belongs to no server: there is nothing to move.")
-        check_is_allowed(offering.place)
+            raise EvalPlatformError(
+                f"What stands on {offering.marketplace} belongs to no server: there is nothing to move."
+            )
+        check_is_allowed(offering.marketplace)
         page_url = worker_page_url(offering)
         if offering.page_url in ("", page_url):
             raise EvalPlatformError(
-                f"{offering.study} does not belong to another server on {offering.place}: nothing to move."
+                f"{offering.study} does not belong to another server on {offering.marketplace}: nothing to move."
             )
-        text = f"moved the study on {offering.place} from {offering.page_url} to {page_url}"
+        text = f"moved the study on {offering.marketplace} from {offering.page_url} to {page_url}"
         Offering.objects.filter(pk=offering.pk).update(page_url=page_url)
         Event.objects.create(study=offering.study, at=timezone.now(), actor=None, text=text)
-        self.stdout.write(f"{offering.study} on {offering.place} belongs to {settings.PUBLIC_URL} now.")
+        self.stdout.write(f"{offering.study} on {offering.marketplace} belongs to {settings.PUBLIC_URL} now.")

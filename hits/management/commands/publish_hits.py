@@ -79,7 +79,7 @@ study's raters; without it, their work is a rehearsal (docs/marketplace.md)."""
         plan = plan_publishing(offering, options["hits"])
         if not plan.hits:
             self.stdout.write(
-                f"All HITs of {offering.study} are published on the {offering.place} marketplace already."
+                f"All HITs of {offering.study} are published on the {offering.marketplace} marketplace already."
             )
             self._declare_raters(offering, options)
             self._keep_budget(offering, budget_cents, standing_cents, options)
@@ -106,7 +106,7 @@ study's raters; without it, their work is a rehearsal (docs/marketplace.md)."""
         with progress_bar() as progress:
             bar = progress.add_task("Publishing", total=len(plan.hits))
             result = publish_hits(plan, market, page_url, timezone.now, lambda count: progress.advance(bar, count))
-        text = f"published {count_of(result.published, 'HIT')} on the {offering.place} market"
+        text = f"published {count_of(result.published, 'HIT')} on the {offering.marketplace} market"
         Event.objects.create(study=offering.study, at=timezone.now(), actor=None, text=text)
         self._report(plan, result)
 
@@ -130,7 +130,8 @@ study's raters; without it, their work is a rehearsal (docs/marketplace.md)."""
                 refuse_unseen_cap(offering, seen_cents)
                 set_cap(offering, cents, None, timezone.now())
             self.stdout.write(
-                f"The budget on the {offering.place} marketplace is {money(cents, offering.currency)} from now on."
+                f"The budget on the {offering.marketplace} marketplace is {money(cents, offering.currency)} "
+                "from now on."
             )
 
     def _report(self, plan: PublishingPlan, result: PublishingResult) -> None:

@@ -66,7 +66,7 @@ explains every number."""
         results = analyse_study(offering)
         if not results.main.size.ratings:
             raise EvalPlatformError(
-                f"{offering.study} has no ratings on the {offering.place} marketplace; run sync_hits first."
+                f"{offering.study} has no ratings on the {offering.marketplace} marketplace; run sync_hits first."
             )
         if warning := screening_warning(offering):
             self.stderr.write(f"Mind: {warning} `screen_study {offering.study}` applies the study's rules.")
