@@ -1,6 +1,6 @@
 """List the emotions and intents: the 32 emotions of EmpatheticDialogues, MEED2's eight intents, and neutral.
 
-A label's id is its place in this order, in every checkpoint that has them.
+A label's id is its index in this order, in every checkpoint that has them.
 """
 
 EMOTIONS = tuple(

@@ -163,8 +163,8 @@ def _mix_lengths(chunks: list[list[int]]) -> list[list[int]]:
     [[90], [70], [50], [80], [60]]
     """
     golden = (5**0.5 - 1) / 2  # its multiples fall evenly into the unit interval, however many there are
-    places = sorted(range(1, len(chunks)), key=lambda number: number * golden % 1)
-    return [*chunks[:1], *(chunks[place] for place in places)]
+    indexes = sorted(range(1, len(chunks)), key=lambda number: number * golden % 1)
+    return [*chunks[:1], *(chunks[index] for index in indexes)]
 
 
 def _recent_rate(run: GenerationRun, now: datetime) -> float | None:

@@ -110,10 +110,10 @@ def split_thoughts(text: str, begins_in_thought: bool = False) -> tuple[str, str
         text, begins_in_thought = _join_parts(part for name, part in channels if name == "final"), False
     said: list[str] = []
     thought: list[str] = []
-    place, is_thinking, has_marks = 0, begins_in_thought, begins_in_thought
+    offset, is_thinking, has_marks = 0, begins_in_thought, begins_in_thought
     for mark in _find_marks(text):
         has_marks = True
-        part, place = text[place : mark.start()], mark.end()
+        part, offset = text[offset : mark.start()], mark.end()
         if _is_end(mark):
             # After an end without a beginning, all that came before it was thought.
             thought += [part] if is_thinking else [*said, part]
@@ -124,7 +124,7 @@ def split_thoughts(text: str, begins_in_thought: bool = False) -> tuple[str, str
             is_thinking = True
     if not has_marks:
         return _unwrap_answer(text), before_marks
-    (thought if is_thinking else said).append(text[place:])
+    (thought if is_thinking else said).append(text[offset:])
     return _join_parts(_ANSWER.sub("", part) for part in said), _join_parts([before_marks, *thought])
 
 
@@ -144,12 +144,12 @@ def _find_marks(text: str) -> Iterator[re.Match[str]]:
     """Return the marks that are not quoted. A closing mark between quotation marks counts, because they may belong to
     the thought before it and the reply after it; unless an opening mark was quoted before."""
     counts = dict.fromkeys(_QUOTES, 0)
-    place, has_quoted = 0, False
+    offset, has_quoted = 0, False
     for mark in _find_all_marks(text):
         for quote in counts:
-            counts[quote] += text.count(quote, place, mark.start())
-        place = mark.start()
-        before, after = text[place - 1 : place], text[mark.end() : mark.end() + 1]
+            counts[quote] += text.count(quote, offset, mark.start())
+        offset = mark.start()
+        before, after = text[offset - 1 : offset], text[mark.end() : mark.end() + 1]
         # A quotation mark that looks the same at both ends opens if an odd number of them has been seen.
         is_opened = before in _QUOTES and (_QUOTES[before] != before or counts[before] % 2 == 1)
         if is_opened and after == _QUOTES[before] and (has_quoted or not _is_end(mark)):
@@ -178,11 +178,11 @@ def _reveal_hidden_marks(text: str) -> str:
 
 def _split_leading_thoughts(text: str) -> tuple[str, list[str]]:
     """Return the text that follows the thoughts at its beginning, and these thoughts."""
-    place, thoughts = 0, []
-    while found := next((one for pattern in (*_WHOLE, _LABELLED) if (one := pattern.match(text, place))), None):
-        place = found.end()
+    offset, thoughts = 0, []
+    while found := next((one for pattern in (*_WHOLE, _LABELLED) if (one := pattern.match(text, offset))), None):
+        offset = found.end()
         thoughts.append(found["thought"])
-    return (text[place:].strip() if thoughts else text), thoughts
+    return (text[offset:].strip() if thoughts else text), thoughts
 
 
 def _unwrap_answer(text: str) -> str:

@@ -54,7 +54,7 @@ class Decoder(Protocol):
         ...
 
     def keep_dialogs(self, kept: Tensor) -> None:
-        """Drop finished dialogs: `kept` [fewer] are the places of those that go on."""
+        """Drop finished dialogs: `kept` [fewer] are the indexes of those that go on."""
         ...
 
 

@@ -34,15 +34,15 @@ def sample_replies(decoder: Decoder, settings: DecodingSettings, seeds: Sequence
         sequences = torch.cat([sequences, tokens[:, None]], dim=1)
         is_ended = tokens == decoder.end_token
         is_open = ~is_ended & (length < settings.max_tokens)
-        for place in (~is_open).nonzero()[:, 0].tolist():
-            said, score = sequences[place, 1:].tolist(), float(summed[place]) / length
-            replies[running[place]] = Hypothesis(said, score, bool(is_ended[place]))
+        for index in (~is_open).nonzero()[:, 0].tolist():
+            said, score = sequences[index, 1:].tolist(), float(summed[index]) / length
+            replies[running[index]] = Hypothesis(said, score, bool(is_ended[index]))
         kept = is_open.nonzero()[:, 0]
         if not len(kept):
             break
         if len(kept) < len(running):
-            running = [running[place] for place in kept.tolist()]
-            noise = [noise[place] for place in kept.tolist()]
+            running = [running[index] for index in kept.tolist()]
+            noise = [noise[index] for index in kept.tolist()]
             sequences, summed = sequences[kept], summed[kept]
             decoder.keep_dialogs(kept)
     return [reply for reply in replies if reply is not None]

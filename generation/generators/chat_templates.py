@@ -17,8 +17,8 @@ class ChatTemplate:
         from jinja2 import TemplateError
 
         # The model answers the last turn, so that one is the user's, and the others alternate before it.
-        places = range(len(turns))
-        roles = ["user" if (len(turns) - is_answered - place) % 2 else "assistant" for place in places]
+        indexes = range(len(turns))
+        roles = ["user" if (len(turns) - is_answered - index) % 2 else "assistant" for index in indexes]
         messages = [{"role": role, "content": text} for role, text in zip(roles, turns, strict=True)]
         system = [{"role": "system", "content": self._system}] if self._system else []
         try:
@@ -38,8 +38,8 @@ class ChatTemplate:
             # ourselves.
             return self._ids(self.write(turns)), [*self._ids(gold), self._end]
         read, said, tail = self._ids_of_parts(before, gold, behind)
-        stops = [place for place, id in enumerate(tail) if id in self._ends]
-        marks = [place for place, id in enumerate(tail) if id in self._tokenizer.all_special_ids]
+        stops = [index for index, id in enumerate(tail) if id in self._ends]
+        marks = [index for index, id in enumerate(tail) if id in self._tokenizer.all_special_ids]
         end_at = (stops or marks)[:1]
         return read, said + (tail[: end_at[0] + 1] if end_at else [self._end])
 
@@ -51,8 +51,8 @@ class ChatTemplate:
         ids: list[int] = encoded["input_ids"]
         spans: list[tuple[int, int]] = encoded["offset_mapping"]
         start, end = len(before), len(before) + len(gold)
-        first = next(place for place, (_, stop) in enumerate(spans) if stop > start)
-        after = next((place for place, (begin, _) in enumerate(spans) if begin >= end), len(ids))
+        first = next(index for index, (_, stop) in enumerate(spans) if stop > start)
+        after = next((index for index, (begin, _) in enumerate(spans) if begin >= end), len(ids))
         return ids[:first], ids[first:after], ids[after:]
 
     def _ids(self, text: str) -> list[int]:

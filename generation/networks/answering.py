@@ -69,12 +69,12 @@ def score_in_batches(
 ) -> list[tuple[float, int]]:
     """Return the log-probability of each reply and the number of its tokens, not counting the first, which is given.
 
-    `log_probabilities` is called with the places of a few replies of similar length, so that there is little padding.
+    `log_probabilities` is called with the indexes of a few replies of similar length, so that there is little padding.
     """
-    order = sorted(range(len(replies)), key=lambda place: len(replies[place]))
+    order = sorted(range(len(replies)), key=lambda index: len(replies[index]))
     found: dict[int, tuple[float, int]] = {}
     for start in range(0, len(order), SCORED_AT_ONCE):
-        places = order[start : start + SCORED_AT_ONCE]
-        sums = log_probabilities(places)
-        found |= {place: (total, len(replies[place]) - 1) for place, total in zip(places, sums, strict=True)}
-    return [found[place] for place in range(len(replies))]
+        indexes = order[start : start + SCORED_AT_ONCE]
+        sums = log_probabilities(indexes)
+        found |= {index: (total, len(replies[index]) - 1) for index, total in zip(indexes, sums, strict=True)}
+    return [found[index] for index in range(len(replies))]

@@ -100,5 +100,5 @@ def _pad_rows(
     starts, lengths = ends[indices], ends[indices + 1] - ends[indices]
     columns = np.arange(lengths.max())
     is_inside = columns < lengths[:, None]
-    places = np.where(is_inside, starts[:, None] + columns, 0)
-    return np.where(is_inside, values[places], padding).astype(np.int64)
+    indexes = np.where(is_inside, starts[:, None] + columns, 0)
+    return np.where(is_inside, values[indexes], padding).astype(np.int64)

@@ -62,7 +62,7 @@ class ReplyState:
         self.visible = self.visible.gather(1, parents[:, :, None].expand(-1, -1, nodes))
 
     def keep_dialogs(self, kept: Tensor) -> None:
-        """Drop finished dialogs: `kept` [fewer] are the places of those that go on."""
+        """Drop finished dialogs: `kept` [fewer] are the indexes of those that go on."""
         self.memory = [(keys[kept], values[kept]) for keys, values in self.memory]
         self.memory_mask = None if self.memory_mask is None else self.memory_mask[kept]
         self.segments = self.segments[kept]

@@ -36,14 +36,14 @@ def encode_context(
     segments: list[int] = []
     label_ids: list[int] = []
     first = len(turns)
-    for place in reversed(range(len(turns))):
-        turn = [END, *_encode(tokenizer, turns[place]), END]  # the very first token becomes <s> below
+    for index in reversed(range(len(turns))):
+        turn = [END, *_encode(tokenizer, turns[index]), END]  # the very first token becomes <s> below
         if ids and len(turn) + len(ids) > max_tokens:
             break
-        first = place
+        first = index
         ids = turn + ids
-        segments = [place % 2] * len(turn) + segments
-        label_ids = [LABEL_IDS[names[place]]] * len(turn) + label_ids
+        segments = [index % 2] * len(turn) + segments
+        label_ids = [LABEL_IDS[names[index]]] * len(turn) + label_ids
     is_cut_inside = len(ids) > max_tokens
     ids, segments, label_ids = ids[-max_tokens:], segments[-max_tokens:], label_ids[-max_tokens:]
     ids[:1] = [BEGIN]

@@ -192,11 +192,11 @@ class TransformerAnswerer(DecodingAnswerer[EncodedBatch]):
         longest = self.checkpoint.config.max_tokens
         replies = [encode_reply(self.checkpoint.tokenizer, gold, longest) for gold in golds]
 
-        def log_probabilities(places: list[int]) -> list[float]:
-            chosen = [encoded[place] for place in places]
-            said = stack([replies[place][:-1] for place in places], PAD, self.network.device)  # [B, T]
-            to_say = stack([replies[place][1:] for place in places], PAD, self.network.device)
-            logits = self.score_replies(chosen, [labels[place] for place in places], said)
+        def log_probabilities(indexes: list[int]) -> list[float]:
+            chosen = [encoded[index] for index in indexes]
+            said = stack([replies[index][:-1] for index in indexes], PAD, self.network.device)  # [B, T]
+            to_say = stack([replies[index][1:] for index in indexes], PAD, self.network.device)
+            logits = self.score_replies(chosen, [labels[index] for index in indexes], said)
             losses = F.cross_entropy(logits.float().transpose(1, 2), to_say, ignore_index=PAD, reduction="none")
             return [-total for total in losses.sum(dim=1).tolist()]
 

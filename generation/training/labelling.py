@@ -101,7 +101,7 @@ def _make_line(dialog: DialogRecord, labels: list[str], emotionality: float) -> 
 
 def _split_files(waiting: Path, selected: set[int], out: Path, others: Path | None) -> None:
     places = [out, *([others] if others else [])]
-    new = [place.with_name(f"{place.name}.new") for place in places]
+    new = [target.with_name(f"{target.name}.new") for target in places]
     with waiting.open(encoding="utf-8") as lines, new[0].open("w", encoding="utf-8") as chosen:
         rest = new[1].open("w", encoding="utf-8") if others else None
         for number, line in enumerate(lines):
@@ -111,6 +111,6 @@ def _split_files(waiting: Path, selected: set[int], out: Path, others: Path | No
                 rest.write(line)
         if rest:
             rest.close()
-    for written, place in zip(new, places, strict=True):
-        written.replace(place)
+    for written, target in zip(new, places, strict=True):
+        written.replace(target)
     waiting.unlink()

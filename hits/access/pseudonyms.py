@@ -24,7 +24,7 @@ def bundle_pseudonym(salt: str, worker_id: str) -> str:
 def _make_pseudonym(salt: str, worker_id: str) -> str:
     digest = salted_hmac(salt, worker_id, algorithm="sha256").digest()
     number = int.from_bytes(digest[:8])
-    letters = [ALPHABET[number >> 5 * place & 31] for place in range(LENGTH)]
+    letters = [ALPHABET[number >> 5 * index & 31] for index in range(LENGTH)]
     return f"W-{''.join(letters)}"
 
 

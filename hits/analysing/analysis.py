@@ -75,16 +75,16 @@ def analyse(
     parts = _by_criterion(frame, known)
     plan = plan or Plan()
     criteria = []
-    for place, (name, part) in enumerate(parts.items()):
-        tell_part = _tell_part(tell, place, len(parts), name)
+    for index, (name, part) in enumerate(parts.items()):
+        tell_part = _tell_part(tell, index, len(parts), name)
         criteria.append(_analyse_criterion(name, part, seed, plan, known.get(name), tell_part))
     return Results(tuple(criteria), seed, origin_in(frame))
 
 
-def _tell_part(tell: Tell | None, place: int, parts: int, name: str) -> Tell:
+def _tell_part(tell: Tell | None, index: int, parts: int, name: str) -> Tell:
     def tell_part(share: float, what: str) -> None:
         if tell is not None:
-            tell((place + share) / parts, f"{name}: {what}" if parts > 1 else what)
+            tell((index + share) / parts, f"{name}: {what}" if parts > 1 else what)
 
     return tell_part
 

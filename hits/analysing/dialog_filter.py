@@ -79,8 +79,8 @@ class RatedDialogFacts:
 
 
 def choose_dialogs(facts: RatedDialogFacts, chosen: DialogFilter, with_left_out: bool = False) -> list[int]:
-    """Return the places of the chosen dialogs, the most disputed first. Model and value must meet in one rating."""
-    places = [place for place, kept in enumerate(facts.kept) if kept or with_left_out]
+    """Return the indexes of the chosen dialogs, the most disputed first. Model and value must meet in one rating."""
+    indexes = [index for index, kept in enumerate(facts.kept) if kept or with_left_out]
     tests: list[tuple[str, list[Any], Any]] = [
         (chosen.dataset, facts.dataset, _place_in(facts.datasets, chosen.dataset)),
         (chosen.emotion, facts.emotion, _place_of_emotion(facts, chosen.emotion)),
@@ -88,22 +88,22 @@ def choose_dialogs(facts: RatedDialogFacts, chosen: DialogFilter, with_left_out:
     ]
     for asked, column, wanted in tests:
         if asked:
-            places = [place for place in places if column[place] == wanted]
+            indexes = [index for index in indexes if column[index] == wanted]
     if chosen.model or chosen.value:
         columns = _counted_columns(facts, chosen)
-        places = [place for place in places if any(column[place] for column in columns)]
+        indexes = [index for index in indexes if any(column[index] for column in columns)]
     if chosen.other:
         columns = _counted_columns(facts, DialogFilter(chosen.criterion, chosen.other))
-        places = [place for place in places if any(column[place] for column in columns)]
+        indexes = [index for index in indexes if any(column[index] for column in columns)]
     if chosen.disagreement in (DIFFER, AGREE) and chosen.model:
         columns = _counted_columns(facts, DialogFilter(chosen.criterion, chosen.model))
-        places = [
-            place for place in places if _disagreement([column[place] for column in columns]) == chosen.disagreement
+        indexes = [
+            index for index in indexes if _disagreement([column[index] for column in columns]) == chosen.disagreement
         ]
     elif chosen.disagreement in (DIFFER, AGREE):
         is_apart = chosen.disagreement == DIFFER
-        places = [place for place in places if (far := facts.apart[place]) is not None and (far > 0) == is_apart]
-    return places
+        indexes = [index for index in indexes if (far := facts.apart[index]) is not None and (far > 0) == is_apart]
+    return indexes
 
 
 def _disagreement(counts: list[int]) -> str:
@@ -120,8 +120,8 @@ def _counted_columns(facts: RatedDialogFacts, chosen: DialogFilter) -> list[list
     writers = [by_writer[chosen.model]] if chosen.model in by_writer else [] if chosen.model else [*by_writer.values()]
     if not chosen.value:
         return [column for columns in writers for column in columns]
-    place = _place_in(facts.values[criterion], chosen.value)
-    return [] if place is None else [columns[place] for columns in writers]
+    index = _place_in(facts.values[criterion], chosen.value)
+    return [] if index is None else [columns[index] for columns in writers]
 
 
 def _place_of_emotion(facts: RatedDialogFacts, name: str) -> int | None:

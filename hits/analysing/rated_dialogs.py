@@ -60,9 +60,9 @@ def _apart(kept: pd.DataFrame, dialogs: Array, count: int) -> Array:
     card = cards["card"].to_numpy().astype(np.int64)
     wide = int(card.max()) + 1
     key = (dialog.astype(np.int64) * (int(criterion.max()) + 1) + criterion) * wide + card
-    names, place = np.unique(key, return_inverse=True)
-    n = np.bincount(place)
-    squares, sums = np.bincount(place, score**2), np.bincount(place, score)
+    names, index = np.unique(key, return_inverse=True)
+    n = np.bincount(index)
+    squares, sums = np.bincount(index, score**2), np.bincount(index, score)
     of_card = names // wide // (int(criterion.max()) + 1)
     far = np.bincount(of_card, n * squares - sums**2, minlength=count)
     pairs = np.bincount(of_card, n * (n - 1) / 2, minlength=count)

@@ -106,12 +106,12 @@ def _share_row(row: ShareRow, found: CriterionResults, is_leading: bool, letters
                 Kind.SHARE,
                 one.share,
                 one.interval,
-                is_best=is_leading and place == 0 and not found.is_by_mean,
+                is_best=is_leading and index == 0 and not found.is_by_mean,
                 dialogs=DialogFilter(found.criterion, row.generator or HUMAN, one.value, row.dataset or "")
                 if is_linked
                 else None,
             )
-            for place, one in enumerate(row.shares)
+            for index, one in enumerate(row.shares)
         ]
     behind = DialogFilter(found.criterion, row.generator or HUMAN, dataset=row.dataset or "") if is_linked else None
     sizes = (

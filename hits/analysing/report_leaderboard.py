@@ -27,8 +27,8 @@ def _leaderboard(table: Comparisons, found: CriterionResults) -> Table:
         Column("workers", "workers"),
     )
     ranked = [
-        _row(rows[one.generator], Head((one.generator,), rank=place, letters=one.letters), table.outcome, found)
-        for place, one in enumerate(table.letters, start=1)
+        _row(rows[one.generator], Head((one.generator,), rank=rank, letters=one.letters), table.outcome, found)
+        for rank, one in enumerate(table.letters, start=1)
         if one.generator in rows
     ]
     ranked = [row if row.cells[1].number else replace(row, head=replace(row.head, rank=None)) for row in ranked]

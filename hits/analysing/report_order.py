@@ -23,36 +23,36 @@ def in_one_order(results: Results) -> Results:
 
 
 def _ordered(found: CriterionResults) -> CriterionResults:
-    places = {name: place for place, name in enumerate(model_order(found))}
+    ranks = {name: rank for rank, name in enumerate(model_order(found))}
 
-    def place(generator: str | None) -> int:
-        return -1 if generator is None else places.get(generator, len(places))
+    def rank(generator: str | None) -> int:
+        return -1 if generator is None else ranks.get(generator, len(ranks))
 
     def sort(rows: Iterable[T], dataset_of: Callable[[T], str | None], name_of: Callable[[T], str | None]) -> list[T]:
         """Sort within each dataset, whose order stays."""
         kept = list(rows)
         datasets = list(dict.fromkeys(map(dataset_of, kept)))
-        return sorted(kept, key=lambda row: (datasets.index(dataset_of(row)), place(name_of(row))))
+        return sorted(kept, key=lambda row: (datasets.index(dataset_of(row)), rank(name_of(row))))
 
     def sort_pairs(tables: Iterable[Comparisons]) -> tuple[Comparisons, ...]:
         def places_of(pair: Comparison) -> list[int]:
-            return sorted((place(pair.first), place(pair.second)))
+            return sorted((rank(pair.first), rank(pair.second)))
 
         turned = (replace(one, comparisons=tuple(map(turn, one.comparisons))) for one in tables)
         return tuple(replace(one, comparisons=tuple(sorted(one.comparisons, key=places_of))) for one in turned)
 
     def turn(pair: Comparison) -> Comparison:
-        return _turned(pair) if place(pair.first) > place(pair.second) else pair
+        return _turned(pair) if rank(pair.first) > rank(pair.second) else pair
 
     def turn_sequence(one: SequenceFinding) -> SequenceFinding:
-        return _turned_sequence(one) if place(one.first) > place(one.second) else one
+        return _turned_sequence(one) if rank(one.first) > rank(one.second) else one
 
     true = found.true_values
     if not isinstance(true, Undefined):
         true = replace(true, shares=tuple(sort(true.shares, lambda row: row.dataset, lambda row: row.generator)))
     return replace(
         found,
-        generators=tuple(sorted(found.generators, key=place)),
+        generators=tuple(sorted(found.generators, key=rank)),
         table=tuple(sort(found.table, lambda row: row.dataset, lambda row: row.generator)),
         planned_table=tuple(sort(found.planned_table, lambda row: row.dataset, lambda row: row.generator)),
         comparisons=sort_pairs(found.comparisons),
@@ -60,13 +60,13 @@ def _ordered(found: CriterionResults) -> CriterionResults:
         rankings=tuple(
             one
             if isinstance(one.ranked, Undefined)
-            else replace(one, ranked=tuple(sorted(one.ranked, key=lambda ranked: place(ranked.generator))))
+            else replace(one, ranked=tuple(sorted(one.ranked, key=lambda ranked: rank(ranked.generator))))
             for one in found.rankings
         ),
         agreement=tuple(sort(found.agreement, lambda row: row.dataset, lambda row: row.generator)),
         true_values=true,
         metrics=tuple(
-            replace(one, generators=tuple(sorted(one.generators, key=lambda mean: place(mean.generator))))
+            replace(one, generators=tuple(sorted(one.generators, key=lambda mean: rank(mean.generator))))
             for one in found.metrics
         ),
         calibration=tuple(sort(found.calibration, lambda row: row.dataset, lambda row: row.generator)),
@@ -75,17 +75,17 @@ def _ordered(found: CriterionResults) -> CriterionResults:
                 map(turn_sequence, found.sequences),
                 key=lambda one: (
                     [table.dataset for table in found.comparisons].index(one.dataset),
-                    sorted((place(one.first), place(one.second))),
+                    sorted((rank(one.first), rank(one.second))),
                 ),
             )
         ),
-        slices=tuple(replace(one, rows=_sorted_slices(one.rows, place)) for one in found.slices),
+        slices=tuple(replace(one, rows=_sorted_slices(one.rows, rank)) for one in found.slices),
     )
 
 
-def _sorted_slices(rows: Sequence[Slice], place: Callable[[str | None], int]) -> tuple[Slice, ...]:
+def _sorted_slices(rows: Sequence[Slice], rank: Callable[[str | None], int]) -> tuple[Slice, ...]:
     levels = list(dict.fromkeys(row.level for row in rows))
-    return tuple(sorted(rows, key=lambda row: (levels.index(row.level), place(row.generator))))
+    return tuple(sorted(rows, key=lambda row: (levels.index(row.level), rank(row.generator))))
 
 
 def _turned(pair: Comparison) -> Comparison:

@@ -40,8 +40,8 @@ BLOCKS_AT_ONCE = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A dialog's place in a block. `number` counts through the line-ups of a protocol (`Protocol.line_up`)."""
+class BlockDialog:
+    """A dialog that a block shows. `number` counts through the line-ups of a protocol (`Protocol.line_up`)."""
 
     dataset: str
     dialog: ChosenDialog
@@ -102,7 +102,7 @@ def build_hits(
     return _count_hits(study, is_new=True)
 
 
-def deal(design: StudyDesign, selections: Sequence[Selection], size: BatchSize) -> Iterator[list[Place]]:
+def deal(design: StudyDesign, selections: Sequence[Selection], size: BatchSize) -> Iterator[list[BlockDialog]]:
     """Yield blocks of dialogs in seeded order, each with its datasets as even as the numbers allow.
 
     Dialogs are dealt like cards around a table: dataset after dataset, each continuing where the last one stopped. So
@@ -114,16 +114,16 @@ def deal(design: StudyDesign, selections: Sequence[Selection], size: BatchSize) 
     for seat in seats:
         # The number grows by one with each row and each seat, so that a block gets all line-ups one after the other,
         # and so does each dataset.
-        block = [replace(place, number=row + seat) for row, place in enumerate(pack[seat :: size.block_count])]
-        yield sorted(block, key=lambda place: order_key(design.seed, "place", place.dataset, place.dialog.external_id))
+        block = [replace(one, number=row + seat) for row, one in enumerate(pack[seat :: size.block_count])]
+        yield sorted(block, key=lambda one: order_key(design.seed, "place", one.dataset, one.dialog.external_id))
 
 
-def checkpoints_of(design: StudyDesign, block: Sequence[Place]) -> set[int]:
+def checkpoints_of(design: StudyDesign, block: Sequence[BlockDialog]) -> set[int]:
     """Return the positions in the block that carry a checkpoint."""
     eligible = [
         position
-        for position, place in enumerate(block)
-        if place.dialog.has_gold and place.dataset in design.checkpoints.datasets
+        for position, one in enumerate(block)
+        if one.dialog.has_gold and one.dataset in design.checkpoints.datasets
     ]
 
     def draw(position: int) -> bytes:
@@ -170,28 +170,28 @@ def cards_of_item(
     return tried[0]
 
 
-def _pack_dialogs(design: StudyDesign, selections: Sequence[Selection]) -> list[Place]:
+def _pack_dialogs(design: StudyDesign, selections: Sequence[Selection]) -> list[BlockDialog]:
     """Return all dialogs in the order in which they are dealt. Dialogs of one dataset stay together, and so do the
     golds of checkpoint datasets.
 
     With three or more checkpoint datasets that also have dialogs without a gold, both is impossible. Then the golds
     stay together, and a block may have two more dialogs of such a dataset than another block.
     """
-    plain: list[Place] = []
-    leading: list[Place] = []
-    golds: list[Place] = []
-    trailing: list[Place] = []
+    plain: list[BlockDialog] = []
+    leading: list[BlockDialog] = []
+    golds: list[BlockDialog] = []
+    trailing: list[BlockDialog] = []
     for selection in selections:
-        places = [Place(selection.dataset, dialog) for dialog in selection.dialogs]
+        chosen = [BlockDialog(selection.dataset, dialog) for dialog in selection.dialogs]
         if selection.dataset not in design.checkpoints.datasets or not design.checkpoints.per_hit:
-            plain += places
+            plain += chosen
             continue
-        rest = [place for place in places if not place.dialog.has_gold]
+        rest = [one for one in chosen if not one.dialog.has_gold]
         if not golds:
             leading += rest
         else:
             trailing = rest + trailing
-        golds += [place for place in places if place.dialog.has_gold]
+        golds += [one for one in chosen if one.dialog.has_gold]
     return leading + golds + trailing + plain
 
 
@@ -199,12 +199,12 @@ def _write_blocks(
     study: Study,
     design: StudyDesign,
     size: BatchSize,
-    blocks: Sequence[tuple[int, list[Place]]],
+    blocks: Sequence[tuple[int, list[BlockDialog]]],
     first_hit: int,
     file_hash: Any,
 ) -> int:
     """Write the HITs of these blocks, add their lines to the hash, and return the number of the next HIT."""
-    dialogs, candidates = _load_dialogs(design, [place for _, block in blocks for place in block])
+    dialogs, candidates = _load_dialogs(design, [one for _, block in blocks for one in block])
     protocol = protocol_of(design)
     hits: list[Hit] = []
     items: list[HitItem] = []
@@ -215,10 +215,10 @@ def _write_blocks(
             for offset, assignments in enumerate(size.assignments_of_hits)
         ]
         hits += block_hits
-        for position, place in enumerate(block):
-            dialog = dialogs[place.dialog.pk]
+        for position, one in enumerate(block):
+            dialog = dialogs[one.dialog.pk]
             gold = dialog.display_gold if position in checkpoints else None
-            cards = cards_of_item(protocol, place.number, candidates[dialog.pk], gold)
+            cards = cards_of_item(protocol, one.number, candidates[dialog.pk], gold)
             of_block = [
                 HitItem(
                     hit=hit,
@@ -239,9 +239,11 @@ def _write_blocks(
     return first_hit + len(hits)
 
 
-def _load_dialogs(design: StudyDesign, places: Sequence[Place]) -> tuple[dict[int, Dialog], dict[int, list[Candidate]]]:
+def _load_dialogs(
+    design: StudyDesign, chosen: Sequence[BlockDialog]
+) -> tuple[dict[int, Dialog], dict[int, list[Candidate]]]:
     """Return the dialogs, and each dialog's candidates in the order in which the design lists the generators."""
-    pks = [place.dialog.pk for place in places]
+    pks = [one.dialog.pk for one in chosen]
     dialogs = Dialog.objects.select_related("dataset").in_bulk(pks)
     rank = {name: number for number, name in enumerate(design.generators)}
     candidates: dict[int, list[Candidate]] = {pk: [] for pk in pks}

@@ -33,8 +33,8 @@ def write_manifest(study: Study) -> None:
     file = manifest_file(study)
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     digest = hashlib.sha256()
-    with tempfile.TemporaryDirectory(dir=file.parent) as place:
-        draft = Path(place) / "manifest.jsonl"
+    with tempfile.TemporaryDirectory(dir=file.parent) as temporary:
+        draft = Path(temporary) / "manifest.jsonl"
         with draft.open("wb") as lines:
             for line in manifest_lines(study):
                 digest.update(line)

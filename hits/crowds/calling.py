@@ -49,13 +49,13 @@ def call_in_threads(
     done: SimpleQueue[Future[R]] = SimpleQueue()
     with ThreadPoolExecutor(threads) as pool:
         running = {pool.submit(call, one): one for one in items}
-        places = {future: place for place, future in enumerate(running)}
+        indexes = {future: index for index, future in enumerate(running)}
         early: set[Future[R]] = set()
         for future in running:
             future.add_done_callback(done.put)
         try:
             while running:
-                gathered = sorted(_gather(done, most=len(running) - len(early)), key=places.__getitem__)
+                gathered = sorted(_gather(done, most=len(running) - len(early)), key=indexes.__getitem__)
                 if in_order:
                     early.update(gathered)
                     gathered = list(takewhile(early.__contains__, running))

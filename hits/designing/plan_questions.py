@@ -109,14 +109,14 @@ def _with_stopping(plan: Plan | None, design: StudyDesign) -> Plan | None:
     if plan is None:
         return plan
     looks = max(1, -(-plan.hits // rule.wave_hits)) if rule.wave_hits else 10
-    places = {name: place for place, name in enumerate(design.generators)}
+    indexes = {name: index for index, name in enumerate(design.generators)}
     ended = plan_stopping(
         plan.setting,
         rule.drop_losers or not rule.has_rule,
         rule.equal_within,
         min(looks, 40),
-        pairs=[(places[first], places[second]) for first, second in design.primary_pairs],
-        reference=places.get(rule.reference) if rule.compare == "one against the others" else None,
+        pairs=[(indexes[first], indexes[second]) for first, second in design.primary_pairs],
+        reference=indexes.get(rule.reference) if rule.compare == "one against the others" else None,
     )
     return replace(plan, stopping=ended)
 

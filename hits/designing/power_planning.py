@@ -109,7 +109,7 @@ def plan_stopping(
     reference: int | None = None,
 ) -> Stopped | None:
     """Return how a study that may stop by itself would end if one model is better than all others; None if it is too
-    large to be simulated. `pairs` are the primary ones, by the models' places: the second model of the first pair is
+    large to be simulated. `pairs` are the primary ones, by the models' indexes: the second model of the first pair is
     the better one, so that the family has something to find."""
     if setting.dialogs * setting.raters * setting.generators > MOST_ANSWERS_SIMULATED:
         return None

@@ -66,7 +66,7 @@ def fill_blocks(design: StudyDesign, selections: list[Selection]) -> list[Select
     remaining = [list(selection.dialogs) for selection in selections]
     for _ in range(dropped):
         largest = max(remaining, key=len)
-        without_gold = [place for place, dialog in enumerate(largest) if not dialog.has_gold]
+        without_gold = [index for index, dialog in enumerate(largest) if not dialog.has_gold]
         del largest[without_gold[-1] if without_gold else -1]
     return [Selection(selection.dataset, dialogs) for selection, dialogs in zip(selections, remaining, strict=True)]
 

@@ -44,8 +44,8 @@ class FirstLook:
         return f"{encoding}, separated by {SEPARATORS[self.separator]}s; {header}."
 
     def values_of(self, column: str) -> list[str]:
-        place = self.columns.index(column)
-        return [cell for row in self.sample if (cell := row[place].strip())]
+        index = self.columns.index(column)
+        return [cell for row in self.sample if (cell := row[index].strip())]
 
 
 def look_at(path: Path) -> FirstLook:

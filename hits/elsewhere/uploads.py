@@ -47,15 +47,15 @@ def keep_upload(owner: User, name: str, pieces: Iterable[bytes], now: datetime) 
     if RatingsUpload.objects.filter(owner=owner).count() >= MOST_UPLOADS:
         raise EvalPlatformError(f"You have {MOST_UPLOADS} files here; delete some first.")
     short = (Path(name.replace("\\", "/")).name.replace("\0", "") or "ratings")[:200]
-    with tempfile.TemporaryDirectory(dir=_folder()) as place:
-        draft = Path(place) / "draft"
+    with tempfile.TemporaryDirectory(dir=_folder()) as temporary:
+        draft = Path(temporary) / "draft"
         digest, size = _write(draft, pieces)
         if found := RatingsUpload.objects.filter(owner=owner, sha256=digest).first():
             return found, False
         table = draft
         try:
             if is_json(draft):
-                table = Path(place) / "records.csv"
+                table = Path(temporary) / "records.csv"
                 json_as_csv(draft, table, short)
             look_at(table)
         except EvalPlatformError as error:

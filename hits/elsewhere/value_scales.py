@@ -22,7 +22,7 @@ Found = Literal["numbers", "words", "labels"]
 
 @dataclass(frozen=True)
 class ValueScale:
-    """A criterion's scale. `codes` has the place of each text on a scale of words or labels; numbers need none."""
+    """A criterion's scale. `codes` has the index of each text on a scale of words or labels; numbers need none."""
 
     kind: Found
     scale: CriterionScale
@@ -59,9 +59,9 @@ def find_scale(connection: "DuckDBPyConnection", criterion: str, kind: str, word
             "is that the column of the ratings?",
         )
     names = tuple(str(text) for text, _ in counted) or ("",)
-    scores = tuple(float(score_of(place, len(names))) for place in range(len(names)))
+    scores = tuple(float(score_of(index, len(names))) for index in range(len(names)))
     scale = CriterionScale(names, scores, is_nominal=True)
-    return ValueScale("labels", scale, {name: place for place, name in enumerate(names)})
+    return ValueScale("labels", scale, {name: index for index, name in enumerate(names)})
 
 
 # Numbers with a point, or with a comma as in much of Europe; NULL for everything else, also for infinity.
@@ -73,12 +73,12 @@ def _words(words: Sequence[str]) -> ValueScale:
     clean = tuple(dict.fromkeys(word.strip() for word in words if word.strip()))
     if len(clean) < 2:
         raise MappingRefused("words", "A scale of words has at least two; name them best first.")
-    scores = tuple(float(score_of(place, len(clean))) for place in range(len(clean)))
-    codes = {word: place for place, word in enumerate(clean)}
+    scores = tuple(float(score_of(index, len(clean))) for index in range(len(clean)))
+    codes = {word: index for index, word in enumerate(clean)}
     folded = [word.casefold() for word in clean]
-    for place, word in enumerate(folded):  # other capitals are the same word, unless two words differ by them alone
+    for index, word in enumerate(folded):  # other capitals are the same word, unless two words differ by them alone
         if folded.count(word) == 1:
-            codes.setdefault(word, place)
+            codes.setdefault(word, index)
     return ValueScale("words", CriterionScale(clean, scores), codes)
 
 

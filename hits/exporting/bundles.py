@@ -94,13 +94,13 @@ def _new_bundle(offering: Offering, folder: Path) -> Iterator[Path]:
     folder = folder.resolve()
     _refuse_unready(offering, folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as place:
-        new = Path(place) / "bundle"
+    with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as temporary:
+        new = Path(temporary) / "bundle"
         new.mkdir()
         yield new
         write_hashes(new)
         if folder.exists():
-            folder.rename(Path(place) / "old")
+            folder.rename(Path(temporary) / "old")
         new.rename(folder)
 
 

@@ -58,7 +58,7 @@ def described(rules: Sequence[str], metrics: Sequence[str]) -> dict[str, str]:
 
 def bundle_rows(frame: pd.DataFrame, keys: np.ndarray[tuple[int], np.dtype[np.int64]]) -> pd.DataFrame:
     """Make a bundle's rows from a frame with `excluded_by_RULE` and `metric_NAME` columns. `keys` has the database ids
-    of all submissions in order; a row's number is its place there, since ids would differ on another machine."""
+    of all submissions in order; a row's number is its index there, since ids would differ on another machine."""
     names = [f"{EXCLUDED_BY}{rule}" for rule in rules_in(frame)]
     numbers = np.searchsorted(keys, frame["submission"].to_numpy()) + 1
     times = frame["submitted_at"].dt.tz_convert(None).to_numpy().astype("datetime64[s]")

@@ -59,12 +59,12 @@ def _compute(upload: RatingsUpload, mapping: ColumnMapping, telling: _Telling) -
     figures = pictures_as_json(pictures)
     telling.between(DRAWN, 1)(0, "packing the bundle")
     bundle = upload_bundle_file(upload)
-    with tempfile.TemporaryDirectory(dir=bundle.parent) as place:
-        folder = Path(place) / f"ratings-{upload.sha256[:12]}"
+    with tempfile.TemporaryDirectory(dir=bundle.parent) as temporary:
+        folder = Path(temporary) / f"ratings-{upload.sha256[:12]}"
         folder.mkdir()
         write_elsewhere_bundle(folder, read, results, upload.name, upload.sha256)
-        pack(folder, Path(place) / "bundle.zip")
-        (Path(place) / "bundle.zip").rename(bundle)
+        pack(folder, Path(temporary) / "bundle.zip")
+        (Path(temporary) / "bundle.zip").rename(bundle)
     return {
         "results": results_as_json(results),
         "figures": figures,

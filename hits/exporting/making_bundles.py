@@ -31,10 +31,10 @@ def make_bundle(offering: Offering, now: Callable[[], datetime]) -> None:
 
 def _write_zip(offering: Offering, file: Path, has_texts: bool) -> None:
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=file.parent) as place:
-        folder = Path(place) / f"{offering.study.name}-{offering.marketplace}"
+    with tempfile.TemporaryDirectory(dir=file.parent) as temporary:
+        folder = Path(temporary) / f"{offering.study.name}-{offering.marketplace}"
         export_bundle(offering, folder, has_texts=has_texts)
-        packed = Path(place) / "bundle.zip"
+        packed = Path(temporary) / "bundle.zip"
         pack(folder, packed)
         packed.rename(file)
 

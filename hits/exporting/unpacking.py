@@ -14,16 +14,16 @@ MOST_BYTES = 20_000_000_000  # unpacked: far more than any study has, and far le
 
 
 @contextmanager
-def unpack_bundle(place: Path) -> Iterator[Path]:
-    """Yield a bundle's folder: the place itself if it is a folder, otherwise the unpacked zip file."""
-    if not place.is_file():
-        yield place
+def unpack_bundle(path: Path) -> Iterator[Path]:
+    """Yield a bundle's folder: the path itself if it is a folder, otherwise the unpacked zip file."""
+    if not path.is_file():
+        yield path
         return
     with tempfile.TemporaryDirectory() as folder:
-        _unpack(place, Path(folder))
+        _unpack(path, Path(folder))
         found = [file.parent for file in [Path(folder) / FILE, *Path(folder).glob(f"*/{FILE}")] if file.is_file()]
         if len(found) != 1:
-            raise EvalPlatformError(f"{place} is no bundle: it must have exactly one {FILE}.")
+            raise EvalPlatformError(f"{path} is no bundle: it must have exactly one {FILE}.")
         yield found[0]
 
 

@@ -44,7 +44,7 @@ def build_ratings(columns: Mapping[str, Any], values: Sequence[str] = USUAL_VALU
     >>> build_ratings(said)[["worker", "generator", "value", "score"]].to_numpy().tolist()
     [['w', 'model 0', 'good', 3], ['w', 'model 1', 'bad', 1]]
     """
-    dialog, card, place = (np.asarray(columns[name]) for name in ("dialog", "card", "value"))
+    dialog, card, code = (np.asarray(columns[name]) for name in ("dialog", "card", "value"))
     models = [f"model {number}" for number in range(int(card.max(initial=0)) + 1)]
     filled = {
         "submission": columns["submission"],
@@ -56,7 +56,7 @@ def build_ratings(columns: Mapping[str, Any], values: Sequence[str] = USUAL_VALU
         "dialog": dialog,
         "dataset": "all",
         "external_id": dialog,
-        "emotion": categories_from_codes(np.full(len(place), -1, np.int8), []),
+        "emotion": categories_from_codes(np.full(len(code), -1, np.int8), []),
         "turns": 1,
         "position": 0,
         "is_checkpoint": False,
@@ -66,17 +66,17 @@ def build_ratings(columns: Mapping[str, Any], values: Sequence[str] = USUAL_VALU
         "candidate": dialog * len(models) + card + 1,
         "generator": categories_from_codes(card, models),
         "is_gold": False,
-        "opponent": categories_from_codes(np.full(len(place), -1, np.int8), models),
+        "opponent": categories_from_codes(np.full(len(code), -1, np.int8), models),
         "criterion": OVERALL,
-        "value": categories_from_codes(place, values),
-        "score": score_of(place, len(values)),
+        "value": categories_from_codes(code, values),
+        "score": score_of(code, len(values)),
         "active_ms": 0,
         "hidden_ms": 0,
         "submitted_at": DEFAULT_TIME,
     }
     given = {name: column for name, column in columns.items() if name != "value"}
     names = ("worker", "dataset", "external_id", "emotion", "generator", "opponent", "criterion")
-    return _typed(filled | given, len(place), _OF_RATINGS, names)
+    return _typed(filled | given, len(code), _OF_RATINGS, names)
 
 
 def build_submissions(columns: Mapping[str, Any]) -> pd.DataFrame:

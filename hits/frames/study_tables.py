@@ -104,7 +104,7 @@ class StudyTables:
 
     @cached_property
     def _generators(self) -> tuple[Array, Array]:
-        """All candidates of the study's dialogs, and the place of each one's generator in the design."""
+        """All candidates of the study's dialogs, and the index of each one's generator in the design."""
         names = self.design.generators
         keys = dict(Generator.objects.filter(name__in=names).values_list("pk", "name"))
         dialogs = self.hit_items.order_by().values("dialog")

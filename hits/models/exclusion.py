@@ -45,7 +45,7 @@ class ScreeningRun(models.Model):
 class Exclusion(models.Model):
     """A worker, or a single submission, that a rule excludes from the results, and why. Nobody's pay depends on it.
 
-    `step` is the rule's place among the run's rules, from 0. `evidence` holds plain facts, such as `{"share": 0.98,
+    `step` is the rule's index among the run's rules. `evidence` holds plain facts, such as `{"share": 0.98,
     "answer": "good", "cards": 215}`.
     """
 

@@ -159,12 +159,12 @@ def _count_pairs(card: "Array", worker: "Array", value: "Array", value_count: in
             break
         is_pair &= worker[gap:] != worker[:-gap]
         first, second = worker[:-gap][is_pair], worker[gap:][is_pair]
-        keys, place = np.unique(first * count + second, return_inverse=True)
+        keys, index = np.unique(first * count + second, return_inverse=True)
         mine, theirs = value[:-gap][is_pair], value[gap:][is_pair]
-        table = {"of": np.bincount(place), "identical": np.bincount(place, mine == theirs)}
+        table = {"of": np.bincount(index), "identical": np.bincount(index, mine == theirs)}
         for number in range(value_count):
-            table[f"mine{number}"] = np.bincount(place, mine == number)
-            table[f"theirs{number}"] = np.bincount(place, theirs == number)
+            table[f"mine{number}"] = np.bincount(index, mine == number)
+            table[f"theirs{number}"] = np.bincount(index, theirs == number)
         tables.append(pd.DataFrame(table, index=keys))
     if not tables:
         return pd.DataFrame()

@@ -59,7 +59,7 @@ def answers_of(ratings: CodedRatings) -> Answers:
         scores = np.full((len(found), len(rows.generators)), np.nan)
         scores[answer, rows.generator] = rows.score
     else:
-        pairs = {pair: place for place, pair in enumerate(combinations(range(len(rows.generators)), 2))}
+        pairs = {pair: index for index, pair in enumerate(combinations(range(len(rows.generators)), 2))}
         columns = np.zeros((len(rows.generators),) * 2, np.int64)
         columns[np.triu_indices(len(columns), 1)] = np.arange(len(pairs))
         scores = np.full((len(found), len(pairs)), np.nan)

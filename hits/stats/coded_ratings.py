@@ -67,12 +67,12 @@ class CodedRatings:
         """Split the rows into `count` groups, with a single sort."""
         order = np.argsort(group, kind="stable")
         ends = np.cumsum(np.bincount(group, minlength=count))
-        return [self._at(places) for places in np.split(order, ends[:-1])]
+        return [self._at(indexes) for indexes in np.split(order, ends[:-1])]
 
-    def _at(self, places: Codes) -> "CodedRatings":
+    def _at(self, indexes: Codes) -> "CodedRatings":
         columns = {field.name: getattr(self, field.name) for field in fields(self)}
         changes: dict[str, Any] = {
-            name: column.take(places) for name, column in columns.items() if isinstance(column, np.ndarray)
+            name: column.take(indexes) for name, column in columns.items() if isinstance(column, np.ndarray)
         }
         return replace(self, **changes)
 
@@ -215,8 +215,8 @@ def _opponents(frame: pd.DataFrame, generators: tuple[str, ...]) -> Codes | None
     if frame["opponent"].isna().any():
         raise ValueError("Some ratings of this criterion are comparisons, and some are not.")
     column = frame["opponent"].astype("category")
-    places = {name: code for code, name in enumerate(generators)}
-    codes = np.array([places[str(name)] for name in column.cat.categories], np.int32)
+    indexes = {name: code for code, name in enumerate(generators)}
+    codes = np.array([indexes[str(name)] for name in column.cat.categories], np.int32)
     return codes[column.cat.codes.to_numpy()]
 
 
@@ -230,8 +230,8 @@ def _values(
         return value, scale.bin_names, scale.bins
     codes, names = _categories(column)
     if scale is not None and set(names) <= set(scale.values):
-        places = np.array([scale.values.index(name) for name in names], np.int32)
-        return places[codes], scale.values, scale.scores
+        indexes = np.array([scale.values.index(name) for name in names], np.int32)
+        return indexes[codes], scale.values, scale.scores
     found = np.full(len(names), np.nan)
     found[codes] = score
     missing = np.isnan(found)
@@ -239,7 +239,7 @@ def _values(
     order = np.argsort(-found, kind="stable")
     rank = np.empty(len(names), np.int32)
     rank[order] = np.arange(len(names))
-    return rank[codes], tuple(names[place] for place in order), tuple(float(found[place]) for place in order)
+    return rank[codes], tuple(names[index] for index in order), tuple(float(found[index]) for index in order)
 
 
 def _factorize_pairs(first: Codes, second: Codes, count: int | None = None) -> Codes:

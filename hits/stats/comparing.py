@@ -200,11 +200,11 @@ class _Compared:
     def in_scope(self, scope: _Scope, sizes: PairSizes, families: dict[bool, int]) -> list[Comparison]:
         return [
             replace(found, is_primary=scope.has_primary(found.first, found.second))
-            for found in (self._compare(place, scope, sizes, families) for place in range(len(self.pairs)))
+            for found in (self._compare(index, scope, sizes, families) for index in range(len(self.pairs)))
         ]
 
-    def _compare(self, place: int, scope: _Scope, sizes: PairSizes, families: dict[bool, int]) -> Comparison:
-        parts, pair = len(self.ratings.datasets), self.pairs[place]
+    def _compare(self, index: int, scope: _Scope, sizes: PairSizes, families: dict[bool, int]) -> Comparison:
+        parts, pair = len(self.ratings.datasets), self.pairs[index]
         first, second = (self.ratings.generators[code] for code in (pair.first, pair.second))
         here = pair.in_part(scope.part, parts)
         problems = [self.ratings.pooling_problems[code] for code in (pair.first, pair.second)]
@@ -221,7 +221,7 @@ class _Compared:
         if paired.side_by_side < FEWEST:
             return by_raters or _not_compared(first, second, ONE_DIALOG)
         # A drawn p-value is an estimate: it must not fall below what the dialogs can give.
-        p_value = max(float(self.flips.p_values[place, scope.part]), smallest_p_value(paired.dialogs))
+        p_value = max(float(self.flips.p_values[index, scope.part]), smallest_p_value(paired.dialogs))
         return _paired(first, second, here, self.outcome, p_value, self.flips.floor, paired)
 
 

@@ -35,14 +35,14 @@ def corrected(tables: Sequence[Sequence[Comparison]]) -> list[list[Comparison]]:
     found = [list(pairs) for pairs in tables]
     for family in (True, False):
         tests = {
-            (table, place): one.test
+            (table, index): one.test
             for table, pairs in enumerate(found)
-            for place, one in enumerate(pairs)
+            for index, one in enumerate(pairs)
             if one.is_primary is family and isinstance(one.test, PairTest)
         }
         p_values = holm([test.p_value for test in tests.values()])
-        for ((table, place), test), p_value in zip(tests.items(), p_values, strict=True):
-            found[table][place] = replace(found[table][place], test=replace(test, corrected_p_value=p_value))
+        for ((table, index), test), p_value in zip(tests.items(), p_values, strict=True):
+            found[table][index] = replace(found[table][index], test=replace(test, corrected_p_value=p_value))
     return found
 
 

@@ -19,7 +19,7 @@ def letter_display(names: Sequence[str], different: Collection[tuple[str, str]])
         split = [group - {name} for group in groups if group.issuperset(pair) for name in pair]
         groups = _absorbed([*(group for group in groups if not group.issuperset(pair)), *split])
     groups.sort(key=lambda group: sorted(names.index(name) for name in group))
-    return {name: "".join(_letter(place) for place, group in enumerate(groups) if name in group) for name in names}
+    return {name: "".join(_letter(index) for index, group in enumerate(groups) if name in group) for name in names}
 
 
 def _absorbed(groups: Sequence[frozenset[str]]) -> list[frozenset[str]]:
@@ -27,6 +27,6 @@ def _absorbed(groups: Sequence[frozenset[str]]) -> list[frozenset[str]]:
     return [group for group in unique if not any(group < other for other in unique)]
 
 
-def _letter(place: int) -> str:
+def _letter(index: int) -> str:
     """a, b, ... z, a1, b1, ..."""
-    return ascii_lowercase[place % 26] + (str(place // 26) if place >= 26 else "")
+    return ascii_lowercase[index % 26] + (str(index // 26) if index >= 26 else "")

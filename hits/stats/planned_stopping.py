@@ -58,7 +58,7 @@ def simulate_stopping(
     reference: int | None = None,
 ) -> Stopped:
     """Simulate studies of models whose shares of good are the weakest one's plus `gains`. `pairs` is the primary
-    family, by the models' places, and none means all; a `reference` is never dropped."""
+    family, by the models' indexes, and none means all; a `reference` is never dropped."""
     rng = np.random.Generator(np.random.PCG64(seed))
     family = tuple(pairs) or tuple(combinations(range(len(gains)), 2))
     rule = _Rule(family, "" if reference is None else str(reference), drops, equal_within)

@@ -222,7 +222,7 @@ def _check_power(power: float) -> None:
 
 def _points_between(low: int, high: int) -> list[int]:
     count = min(POINTS, high - low - 1)
-    return sorted({low + round((high - low) * place / (count + 1)) for place in range(1, count + 1)} - {low, high})
+    return sorted({low + round((high - low) * index / (count + 1)) for index in range(1, count + 1)} - {low, high})
 
 
 def _points_around(difference: float, above_grid: int) -> list[int]:
@@ -439,9 +439,9 @@ def grow_studies(
     for block in range(math.ceil(setting.dialogs / size)):
         hits = block * size // setting.dialogs_per_hit + np.arange(size // setting.dialogs_per_hit)
         left = min(size, setting.dialogs - block * size)
-        workers, places = np.unique(workers_of_hits(setting, hits), return_inverse=True)
+        workers, indexes = np.unique(workers_of_hits(setting, hits), return_inverse=True)
         who = np.zeros((len(hits) * setting.raters, len(workers)), np.float32)
-        who[np.arange(len(who)), places.ravel()] = 1
+        who[np.arange(len(who)), indexes.ravel()] = 1
         by_dialog = np.zeros((*shape, size), np.int32)
         by_slot = np.zeros((*shape, len(hits), setting.raters), np.float32)
         rng = _stream(*key, block + 1)

@@ -43,8 +43,8 @@ def table_rows(ratings: CodedRatings) -> list[ShareRow]:
 def rows_by_dataset(ratings: CodedRatings) -> list[ShareRow]:
     rows, count = _of_generators(ratings), len(ratings.generators)
     return [
-        row_of(one, rows.datasets[place // count], rows.generators[place % count])
-        for place, one in enumerate(rows.by_group(rows.dataset * count + rows.generator, len(rows.datasets) * count))
+        row_of(one, rows.datasets[index // count], rows.generators[index % count])
+        for index, one in enumerate(rows.by_group(rows.dataset * count + rows.generator, len(rows.datasets) * count))
     ]
 
 

@@ -1,6 +1,6 @@
 """Turns a value of a scale into its score, and defines what the statistics must know of a criterion's scale.
 
-    score = number of values - place of the value, counted from 0 at the best
+    score = number of values - index of the value, from 0 at the best
 
 The best of three values scores 3, the worst 1: the distance between neighbours is 1 on every scale of named values.
 
@@ -62,17 +62,17 @@ def usual_bins(scores: Sequence[float]) -> tuple[float, ...]:
 
 
 @overload
-def score_of(place: int, values: int) -> int: ...
+def score_of(index: int, values: int) -> int: ...
 
 
 @overload
-def score_of(place: "npt.NDArray[np.integer[Any]]", values: int) -> "npt.NDArray[np.integer[Any]]": ...
+def score_of(index: "npt.NDArray[np.integer[Any]]", values: int) -> "npt.NDArray[np.integer[Any]]": ...
 
 
-def score_of(place: Any, values: int) -> Any:
-    """Return the score of the value at a place, or of many as an array, on a scale of this many `values`.
+def score_of(index: Any, values: int) -> Any:
+    """Return the score of the value at an index, or of many as an array, on a scale of this many `values`.
 
-    >>> [score_of(place, values=3) for place in range(3)]
+    >>> [score_of(index, values=3) for index in range(3)]
     [3, 2, 1]
     """
-    return values - place
+    return values - index

@@ -104,11 +104,11 @@ class _Prepared:
         dialogs = int(pair.dialog.max(initial=-1)) + 1
         by_part = csr_array((difference, (part, dialog)), shape=(parts, dialogs))
         by_part.sum_duplicates()
-        places = part * len(workers) + worker
+        indexes = part * len(workers) + worker
         squares = np.array([float(row @ row) for row in np.split(by_part.data, by_part.indptr[1:-1])])
         of_answers = np.bincount(part, weights=difference**2, minlength=parts)
         return _Prepared(
-            csr_array((difference, (places, dialog)), shape=(parts * len(workers), dialogs)),
+            csr_array((difference, (indexes, dialog)), shape=(parts * len(workers), dialogs)),
             by_part,
             np.append(squares, squares.sum()),
             np.append(of_answers, of_answers.sum()),

@@ -44,10 +44,10 @@ def _slices(rows: CodedRatings, level: Codes, names: tuple[str, ...], shown: Cod
     parts = rows.by_group(cells, len(names) * count)
     problems = _problems(rows, cells, len(names))
     return [
-        _slice(names[place], rows.generators[code], part, problems[place][code])
-        for place in shown
+        _slice(names[index], rows.generators[code], part, problems[index][code])
+        for index in shown
         for code in range(count)
-        if len(part := parts[place * count + code])
+        if len(part := parts[index * count + code])
     ]
 
 

@@ -56,9 +56,9 @@ def _shares(rows: CodedRatings, units: Codes, columns: Floats) -> tuple[TrueShar
     of_reply = columns[pd.Index(units).get_indexer(pd.Index(rows.card_reply[is_first]))]
     dataset, generator = rows.dataset[is_first], rows.generator[is_first]
     values, found = len(rows.values), []
-    for place, name in enumerate(rows.datasets):
+    for index, name in enumerate(rows.datasets):
         for code, writer in enumerate(rows.generators):
-            here = of_reply[(dataset == place) & (generator == code)]
+            here = of_reply[(dataset == index) & (generator == code)]
             if len(here):
                 means = [float(mean) for mean in here.mean(axis=0)]
                 mean = Undefined(NO_ORDER) if rows.is_nominal else means[-1]

@@ -87,8 +87,8 @@ def dialogs_context(offering: Offering, query: Mapping[str, str], names_workers:
     if facts is None:
         return {"facts": None}
     chosen, with_left_out = DialogFilter.from_query(query), query.get("left_out") == "yes"
-    places = choose_dialogs(facts, chosen, with_left_out)
-    page = Paginator(places, DIALOGS_PER_PAGE).get_page(query.get("page"))
+    indexes = choose_dialogs(facts, chosen, with_left_out)
+    page = Paginator(indexes, DIALOGS_PER_PAGE).get_page(query.get("page"))
     labels = {one.name: one for one in protocol_of(offering.study.parsed_design).criteria}
     criterion = labels[facts.criterion_of(chosen)]
     return {
@@ -131,16 +131,16 @@ def _same(names: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _shown_dialogs(
-    offering: Offering, facts: RatedDialogFacts, places: Sequence[int], criterion: Criterion, with_left_out: bool
+    offering: Offering, facts: RatedDialogFacts, indexes: Sequence[int], criterion: Criterion, with_left_out: bool
 ) -> list[ShownDialog]:
-    keys = [facts.dialogs[place] for place in places]
+    keys = [facts.dialogs[index] for index in indexes]
     items = HitItem.objects.filter(hit__study=offering.study, dialog__in=keys).select_related("dialog__dataset")
     by_dialog = {item.dialog_id: item for item in items.order_by("-pk")}
     candidates = candidates_of(by_dialog.values())
     design = offering.study.parsed_design
     said = _said(offering, keys, criterion, with_left_out)
     found = []
-    for place, key in zip(places, keys, strict=True):
+    for index, key in zip(indexes, keys, strict=True):
         item = by_dialog[key]
         cards = [
             ShownCard(
@@ -151,7 +151,7 @@ def _shown_dialogs(
             for number, card in enumerate(item.cards)
         ]
         turns = [(1 + turn % 2, text) for turn, text in enumerate(item.dialog.turns)]
-        found.append(ShownDialog(item.dialog, turns, facts.apart[place], cards))
+        found.append(ShownDialog(item.dialog, turns, facts.apart[index], cards))
     return found
 
 

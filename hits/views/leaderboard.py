@@ -173,7 +173,7 @@ def _step(low: float, high: float) -> float:
 
 def _ticks(axis: tuple[float, float], step: float) -> list[float]:
     low, high = axis
-    return [low + step * place for place in range(round((high - low) / step) + 1)]
+    return [low + step * index for index in range(round((high - low) / step) + 1)]
 
 
 def _tick_text(tick: float, step: float, table: Table) -> str:

@@ -87,7 +87,7 @@ def _field_row(field: SettingField, study: Study, problems: list[DesignProblem])
     value = field.value_in(study.design)
     choices = list(field.choices)
     if field.kind == "many":  # the chosen ones first and in their order, which is the order that is saved again
-        order = {name: place for place, name in enumerate(value)}
+        order = {name: rank for rank, name in enumerate(value)}
         choices.sort(key=lambda choice: order.get(choice[0], len(order)))
     # A problem with one entry of a list (datasets.0.name) is shown at the list.
     own = [one.message for one in problems if one.field == field.path or one.field.startswith(f"{field.path}.")]

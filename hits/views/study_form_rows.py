@@ -17,7 +17,7 @@ SPARE_REPLIES = 2
 def dataset_rows(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
     """List all datasets with how many dialogs the draft wants; those of the draft come first, in its order."""
     asked = {part.get("name"): part.get("dialogs") for part in get_setting(settings, "datasets")}
-    order = {name: place for place, name in enumerate(asked)}
+    order = {name: rank for rank, name in enumerate(asked)}
     counted = sorted(
         count_datasets(Dataset.objects.all()), key=lambda counts: order.get(counts.dataset.name, len(order))
     )

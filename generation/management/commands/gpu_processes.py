@@ -33,8 +33,8 @@ itself is started again. After Ctrl-C or SIGTERM, each process finishes its chun
         parser.add_argument("--loglevel", default="info")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        places = _choose_places(options["devices"], options["cpu"])
-        processes = {name: _start(name, place, options["loglevel"]) for name, place in places.items()}
+        devices = _choose_places(options["devices"], options["cpu"])
+        processes = {name: _start(name, device, options["loglevel"]) for name, device in devices.items()}
         self.stdout.write(f"Started {', '.join(processes)} on the queue `gpu`. Ctrl-C stops.")
         signal.signal(signal.SIGTERM, _interrupt)
         try:
@@ -43,7 +43,7 @@ itself is started again. After Ctrl-C or SIGTERM, each process finishes its chun
                 for name, process in processes.items():
                     if process.poll() is not None:
                         self.stderr.write(f"{name} ended with status {process.returncode}; it is started again.")
-                        processes[name] = _start(name, places[name], options["loglevel"])
+                        processes[name] = _start(name, devices[name], options["loglevel"])
         except KeyboardInterrupt:
             for process in processes.values():
                 process.terminate()
@@ -76,11 +76,11 @@ def _find_gpus() -> list[str]:
     return found.stdout.split() if found.returncode == 0 else []
 
 
-def _start(name: str, place: dict[str, str], loglevel: str) -> "subprocess.Popen[bytes]":
+def _start(name: str, device: dict[str, str], loglevel: str) -> "subprocess.Popen[bytes]":
     command = [sys.executable, "-m", "celery", "--app", "evalplatform", "worker", "--queues", "gpu"]
     options = ["--concurrency", "1", "--hostname", f"{name}@%h", "--loglevel", loglevel]
     # It gets its own process group, so that Ctrl-C in the terminal reaches it only through us.
-    environment = {**os.environ, **place}
+    environment = {**os.environ, **device}
     return subprocess.Popen([*command, *options], cwd=settings.BASE_DIR, env=environment, start_new_session=True)
 
 

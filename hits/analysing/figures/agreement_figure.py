@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def draw_agreement(results: CriterionResults, width: float) -> "Figure":
     rows = _rows(results)
     figure, [ax] = new_axes([0.6 + 0.36 * len(rows)], width)
-    for place, row in enumerate(rows):
-        _draw_row(ax, place, row, width)
+    for y, row in enumerate(rows):
+        _draw_row(ax, y, row, width)
     ax.axvline(0, color=INK, linewidth=0.6, linestyle=":")
     ax.set_yticks(range(len(rows)), [short_name(_name(row), longest_name(width)) for row in rows])
     ax.set_ylim(len(rows) - 0.4, -0.6)
@@ -37,9 +37,9 @@ def _name(row: Agreement) -> str:
     return row.generator or row.dataset or ALL_DATASETS
 
 
-def _draw_row(ax: "Axes", place: int, row: Agreement, width: float) -> None:
+def _draw_row(ax: "Axes", y: int, row: Agreement, width: float) -> None:
     if isinstance(row.raw, Undefined):
-        ax.text(0, place, wrapped(f" undefined: {row.raw.reason}", 0.6 * width), va="center", fontsize=7)
+        ax.text(0, y, wrapped(f" undefined: {row.raw.reason}", 0.6 * width), va="center", fontsize=7)
     for number, name in enumerate(MEASURES):
         value = getattr(row, name)
         if not isinstance(value, Estimate):
@@ -47,7 +47,7 @@ def _draw_row(ax: "Axes", place: int, row: Agreement, width: float) -> None:
         widths = half_widths(value)
         errors = None if widths is None else [[widths[0]], [widths[1]]]
         ax.errorbar(
-            value.value, place + 0.2 * (number - 1), xerr=errors, fmt=MARKERS[number], color=INK, markersize=4,
+            value.value, y + 0.2 * (number - 1), xerr=errors, fmt=MARKERS[number], color=INK, markersize=4,
             markerfacecolor=INK if number == 0 else "none", linewidth=0.8,
         )  # fmt: skip
 

@@ -58,10 +58,10 @@ def new_pairs(heights: Sequence[float], width: float, ratios: tuple[float, float
     return figure, figure.subplots(len(heights), 2, squeeze=False, sharex="col", gridspec_kw=shape)
 
 
-def draw_dot(ax: "Axes", at: float, place: float, reach: tuple[float, float] | None, marker: str = "o") -> None:
+def draw_dot(ax: "Axes", x: float, y: float, reach: tuple[float, float] | None, marker: str = "o") -> None:
     """Draw a value as a dot and its interval as a line."""
     errors = None if reach is None else [[reach[0]], [reach[1]]]
-    ax.errorbar(at, place, xerr=errors, fmt=marker, color=INK, markersize=4, linewidth=1)
+    ax.errorbar(x, y, xerr=errors, fmt=marker, color=INK, markersize=4, linewidth=1)
 
 
 def stamp(figure: "Figure", words: str) -> None:
@@ -104,14 +104,14 @@ def fills(count: int) -> list[tuple[str, str, str]]:
     """Return a fill, a hatch and a readable text colour for each of `count` values, best first."""
     known = {1: [DARK], 2: [DARK, LIGHT], 3: [DARK, MIDDLE, LIGHT]}.get(count) or _shades(count)
     return [
-        (fill, HATCHES[place % len(HATCHES)], WHITE if _lightness(fill) < 0.5 else BLACK)
-        for place, fill in enumerate(known)
+        (fill, HATCHES[index % len(HATCHES)], WHITE if _lightness(fill) < 0.5 else BLACK)
+        for index, fill in enumerate(known)
     ]
 
 
 def _shades(count: int) -> list[str]:
     ends = [[int(colour[at : at + 2], 16) for at in (1, 3, 5)] for colour in (DARK, LIGHT)]
-    steps = [place / (count - 1) for place in range(count)]
+    steps = [index / (count - 1) for index in range(count)]
     return ["#" + "".join(f"{round(a + (b - a) * step):02x}" for a, b in zip(*ends, strict=True)) for step in steps]
 
 

@@ -15,12 +15,12 @@ def draw_funnel(funnel: Funnel, width: float) -> "Figure":
     rows = _rows(funnel)
     figure, [ax] = new_axes([0.3 + 0.28 * len(rows)], width)
     most = max(1, funnel.received.answers)
-    for place, (_, counts) in enumerate(rows):
-        fill = DARK if place == len(rows) - 1 else LIGHT if place == 0 else MIDDLE
-        ax.barh(place, counts.answers, height=0.7, color=fill, edgecolor=INK, linewidth=0.6)
-        lost = counts.answers - (rows[place - 1][1].answers if place else counts.answers)
+    for index, (_, counts) in enumerate(rows):
+        fill = DARK if index == len(rows) - 1 else LIGHT if index == 0 else MIDDLE
+        ax.barh(index, counts.answers, height=0.7, color=fill, edgecolor=INK, linewidth=0.6)
+        lost = counts.answers - (rows[index - 1][1].answers if index else counts.answers)
         ax.text(
-            counts.answers + most / 60, place, f"{counts.answers:,}" + (f"  ({lost:,})" if lost else ""), va="center"
+            counts.answers + most / 60, index, f"{counts.answers:,}" + (f"  ({lost:,})" if lost else ""), va="center"
         )
     ax.set_yticks(range(len(rows)), [short_name(name, longest_name(width)) for name, _ in rows])
     ax.set_ylim(len(rows) - 0.4, -0.6)

@@ -51,5 +51,5 @@ def _draw_dots(ax: "Axes", number: int, part: Labels, names: list[str], count: i
     ax.plot([], [], marker, color=INK, markersize=4, label=f"rated {part.value}")
     for row, name in enumerate(names):
         if one := shares.get(name):
-            place = row + 0.7 / count * (number - (count - 1) / 2)
-            draw_dot(ax, one.share, place, half_widths(Estimate(one.share, one.interval)), marker)
+            y = row + 0.7 / count * (number - (count - 1) / 2)
+            draw_dot(ax, one.share, y, half_widths(Estimate(one.share, one.interval)), marker)

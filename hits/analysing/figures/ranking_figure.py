@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 def draw_ranking(results: CriterionResults, width: float) -> "Figure":
     sizes = [1 if isinstance(one.ranked, Undefined) else len(one.ranked) for one in results.rankings]
     figure, axes = new_axes([0.4 + 0.2 * size for size in sizes], width, share_x=True)
-    for place, (ranking, ax) in enumerate(zip(results.rankings, axes, strict=True)):
+    for index, (ranking, ax) in enumerate(zip(results.rankings, axes, strict=True)):
         _draw_panel(ax, ranking, results.letters(ranking.dataset), width)
-        ax.tick_params(labelbottom=place == len(axes) - 1)
+        ax.tick_params(labelbottom=index == len(axes) - 1)
     axes[-1].set_xlabel(wrapped(_axis_words(results), 0.6 * width), fontsize=7)
     return figure
 
@@ -38,8 +38,8 @@ def _draw_panel(ax: "Axes", ranking: Ranking, letters: Mapping[str, str], width:
         ax.set_yticks([])
         return
     ax.axvline(0, color=INK, linewidth=0.6, linestyle=":")
-    for place, one in enumerate(ranking.ranked):
-        draw_dot(ax, one.strength.value, place, half_widths(one.strength))
+    for index, one in enumerate(ranking.ranked):
+        draw_dot(ax, one.strength.value, index, half_widths(one.strength))
     _name_rows(ax, ranking.ranked, letters, longest_name(width))
 
 

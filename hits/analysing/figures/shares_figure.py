@@ -20,13 +20,13 @@ def draw_shares(results: CriterionResults, width: float) -> "Figure":
     panels = _panels(results)
     figure, axes = new_pairs([0.35 + 0.2 * len(rows) for _, rows in panels], width, (3, 2))
     outcome = results.comparisons[0].outcome if results.comparisons else ""
-    for place, (name, rows) in enumerate(panels):
-        dots, bars = axes[place]
+    for index, (name, rows) in enumerate(panels):
+        dots, bars = axes[index]
         _draw_dots(dots, rows, outcome, results, width)
         for at, row in enumerate(rows):
             if not isinstance(row.shares, Undefined):
                 _draw_bar(bars, at, row.shares)
-        _arrange(dots, bars, name, rows, longest_name(width), is_last=place == len(panels) - 1)
+        _arrange(dots, bars, name, rows, longest_name(width), is_last=index == len(panels) - 1)
     dots, bars = axes[-1]
     title = outcome_title(outcome, results)
     dots.set_xlabel(wrapped(f"{title}, with 95 % intervals", 0.45 * width), fontsize=7)
@@ -43,13 +43,13 @@ def _panels(results: CriterionResults) -> list[tuple[str, list[ShareRow]]]:
 
 
 def _draw_dots(ax: "Axes", rows: Sequence[ShareRow], outcome: str, results: CriterionResults, width: float) -> None:
-    for place, row in enumerate(rows):
+    for index, row in enumerate(rows):
         value = outcome_in(row, outcome, results)
         if isinstance(value, Undefined):
             told = wrapped(f"undefined: {value.reason}", 0.5 * width)
-            ax.text(0.01, place, told, transform=ax.get_yaxis_transform(), va="center", fontsize=6)
+            ax.text(0.01, index, told, transform=ax.get_yaxis_transform(), va="center", fontsize=6)
         else:
-            draw_dot(ax, value.value, place, half_widths(value))
+            draw_dot(ax, value.value, index, half_widths(value))
 
 
 def _arrange(dots: "Axes", bars: "Axes", name: str, rows: Sequence[ShareRow], longest: int, is_last: bool) -> None:
@@ -64,13 +64,13 @@ def _arrange(dots: "Axes", bars: "Axes", name: str, rows: Sequence[ShareRow], lo
     bars.spines["left"].set_visible(False)
 
 
-def _draw_bar(ax: "Axes", place: int, shares: Sequence[Share]) -> None:
+def _draw_bar(ax: "Axes", index: int, shares: Sequence[Share]) -> None:
     left = 0.0
     for share, (fill, hatch, _) in zip(shares, fills(len(shares)), strict=True):
-        ax.barh(place, share.share, left=left, height=0.5, color=fill, edgecolor=INK, linewidth=0.4)
+        ax.barh(index, share.share, left=left, height=0.5, color=fill, edgecolor=INK, linewidth=0.4)
         if hatch:
             ax.barh(
-                place, share.share, left=left, height=0.5, facecolor="none", edgecolor=BLACK, hatch=hatch, alpha=0.25
+                index, share.share, left=left, height=0.5, facecolor="none", edgecolor=BLACK, hatch=hatch, alpha=0.25
             )
         left += share.share
 
