@@ -6,7 +6,7 @@ In these studies, dialogs, replies and workers have effects on ratings (hits.sta
 workers do most of the work. One table says how often 95 % intervals hold the truth, how often the tests that decide
 find a difference that does not exist, at the end and at any of ten looks, which power is reached beside the planner's
 promise, how often a ranking is in the true order, and how many of table 5's numbers lie within their intervals.
-Each figure stands beside its Monte Carlo standard error and its limit; benchmarks.validity_table says when a limit
+Each number stands beside its Monte Carlo standard error and its limit; benchmarks.validity_table says when a limit
 counts as broken. Then the command fails. What can't be reached stays in the table, and docs/statistics.md says so.
 """
 
@@ -35,7 +35,7 @@ from benchmarks.validity_circumstances import (  # noqa: E402
     label_lines,
 )
 from benchmarks.validity_promises import order_lines, power_lines, table5_lines  # noqa: E402
-from benchmarks.validity_table import BROKEN, BY_CHANCE, KEPT, Line, print_heading, told  # noqa: E402
+from benchmarks.validity_table import BROKEN, BY_CHANCE, MET, Line, print_heading, told  # noqa: E402
 
 FIRST_SEED = 1001  # the constants of hits.stats.clusters were chosen looking at seeds 1 to 300
 Over = Callable[..., list[Any]]
@@ -64,8 +64,8 @@ def main() -> None:
     if not chosen or options.studies < 2:
         parser.error("no case has these words in its name" if not chosen else "it takes at least 2 studies")
     lines = measure(chosen, options.studies, options.processes)
-    counts = {verdict: sum(line.verdict == verdict for line in lines) for verdict in (KEPT, BY_CHANCE, BROKEN)}
-    print(f"\n{len(lines)} figures: " + ", ".join(f"{count} {verdict}" for verdict, count in counts.items()) + ".")
+    counts = {verdict: sum(line.verdict == verdict for line in lines) for verdict in (MET, BY_CHANCE, BROKEN)}
+    print(f"\n{len(lines)} numbers: " + ", ".join(f"{count} {verdict}" for verdict, count in counts.items()) + ".")
     if broken := [line for line in lines if line.verdict == BROKEN]:
         sys.exit("Limits are broken: " + "; ".join(f"{one.case}, {one.what} ({one.value:.1%})" for one in broken) + ".")
 

@@ -45,7 +45,7 @@ USUAL = dict.fromkeys("ABC", (0.32, 0.31, 0.37))
 APART = {"A": (0.25, 0.30, 0.45), "B": (0.32, 0.31, 0.37), "C": (0.40, 0.30, 0.30)}
 RARE = dict.fromkeys("ABC", (0.02, 0.30, 0.68))
 DEVIATION = "deviation between workers"
-LARGE = (20_000, 4_000)  # dialogs and workers of the study whose figures count as the truth
+LARGE = (20_000, 4_000)  # dialogs and workers of the study whose results count as the truth
 
 Shares = dict[str, tuple[float, float, float]]
 Estimates = dict[str, list[Estimate | Undefined]]  # by what they are of

@@ -1,10 +1,10 @@
-"""Decides whether a measured figure keeps its limit, and prints one table of all of them.
+"""Decides whether a measured number keeps its limit, and prints one table of all of them.
 
-How that is decided was fixed before anything was measured. A figure is a share of simulated studies, with a Monte Carlo
+How that is decided was fixed before anything was measured. A number is a share of simulated studies, with a Monte Carlo
 standard error that takes a study's several intervals together. It is read twice:
 
-    by the figure   kept if the figure itself keeps the limit, missed otherwise
-    beyond chance   BROKEN if the limit also lies outside of the figure's 95 % interval (Wilson's, with as many trials
+    by the number   met if the number itself keeps the limit, missed otherwise
+    beyond chance   BROKEN if the limit also lies outside of the number's 95 % interval (Wilson's, with as many trials
                     as the standard error is worth); "may be chance" if it lies inside
 
 A broken limit ends the benchmark with an error. Coverage above 97.5 % breaks nothing, and is called conservative.
@@ -19,7 +19,7 @@ import numpy as np
 from hits.stats import wilson_interval
 
 CONSERVATIVE = 0.975
-KEPT, BY_CHANCE, BROKEN = "kept", "missed, may be chance", "BROKEN"
+MET, BY_CHANCE, BROKEN = "met", "missed, may be chance", "BROKEN"
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Line:
-    """A figure of a case. `error` is its Monte Carlo standard error, `studies` how many it comes from."""
+    """A measured number of a case. `error` is its Monte Carlo standard error, `studies` how many it comes from."""
 
     case: str
     what: str
@@ -73,7 +73,7 @@ class Line:
         if math.isnan(self.value):
             return BROKEN  # what was never computed was never checked
         if self.limit.least <= self.value <= self.limit.most:
-            return KEPT
+            return MET
         low, high = self.interval
         return BROKEN if high < self.limit.least or low > self.limit.most else BY_CHANCE
 
@@ -84,12 +84,12 @@ class Line:
 
 
 def print_heading() -> None:
-    print(f"{'case':36}{'what':40}{'figure':>8} {'+- error':>9}   {'limit':18}by the figure, beyond chance")
+    print(f"{'case':36}{'what':40}{'number':>8} {'+- error':>9}   {'limit':18}by the number, beyond chance")
 
 
 def print_line(line: Line) -> None:
-    figure = f"{line.case:36}{line.what:40}{line.value:>8.1%} {line.error:>9.1%}   {line.limit.words:18}"
-    print(figure + line.words, flush=True)
+    row = f"{line.case:36}{line.what:40}{line.value:>8.1%} {line.error:>9.1%}   {line.limit.words:18}"
+    print(row + line.words, flush=True)
 
 
 def told(lines: Iterable[Line]) -> list[Line]:

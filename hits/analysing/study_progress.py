@@ -3,7 +3,7 @@
 A study is complete when all assignments with its planned dialogs are collected, or when no more can come (its HITs were
 stopped or have expired) and at least 95 % of them are there, or when it has stopped by its own rule (hits.deciding).
 Until then, results are interim: they show the confidence sequence (hits.stats.sequence) and no verdict of a fixed
-sample. A study that somebody stops earlier stays interim for good, because stopping when the figures please is what the
+sample. A study that somebody stops earlier stays interim for good, because stopping when the results please is what the
 sequence protects from. This file needs no pandas, because pages use it too.
 """
 

@@ -150,7 +150,7 @@ class SaveView(WorkerView):
 class CheckView(WorkerView):
     @extend_schema(request=CheckIn, responses={200: CheckOut, **REFUSALS}, operation_id="check", tags=["worker"])
     def post(self, request: Request) -> Response:
-        """Tells whether a placement would win the dialog's bonus point if it stays. Every attempt is kept."""
+        """Tells whether a placement would win the dialog's bonus point if it stays. Every attempt is stored."""
         body = _read(CheckIn, request)
         (state,) = _states([body])
         return Response(check_bonus(_ticket(request), state, body.attempt, timezone.now()))

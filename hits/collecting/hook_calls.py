@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from hits.models import HookEvent
 
 WAKES_EVERY = timedelta(seconds=10)  # for so long, the look that is planned covers what comes meanwhile
-KEPT_FOR = timedelta(days=30)
+STORED_FOR = timedelta(days=30)
 
 
 def note_event(crowd: str, event_id: str, now: datetime) -> bool:
@@ -14,5 +14,5 @@ def note_event(crowd: str, event_id: str, now: datetime) -> bool:
     defaults = {"received_at": now, "wakes": not planned}
     _, is_new = HookEvent.objects.get_or_create(crowd=crowd, event_id=event_id, defaults=defaults)
     if is_new and not planned:
-        HookEvent.objects.filter(received_at__lt=now - KEPT_FOR).delete()
+        HookEvent.objects.filter(received_at__lt=now - STORED_FOR).delete()
     return is_new and not planned

@@ -1,4 +1,4 @@
-"""Puts into words what a study's rule has done, with its figures: for the event log, pages and commands."""
+"""Puts into words what a study's rule has done, with its numbers: for the event log, pages and commands."""
 
 from typing import TYPE_CHECKING
 

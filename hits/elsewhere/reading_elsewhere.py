@@ -41,7 +41,7 @@ TOLD = {"item": "item", "worker": "rater", "generator": "model", "dataset": "dat
 
 @dataclass(frozen=True)
 class ReadRatings:
-    """What was read. `left_out` counts the ratings that could not be used, of which `problems` names the first ones;
+    """What was read. `unusable` counts the ratings that could not be used, of which `problems` names the first ones;
     `notes` say what was taken for what, and what can't be said about these ratings."""
 
     frame: pd.DataFrame
@@ -49,7 +49,7 @@ class ReadRatings:
     mapping: ColumnMapping
     notes: tuple[str, ...]
     problems: tuple[LineProblem, ...]
-    left_out: int
+    unusable: int
     are_raters_known: bool
 
     def analyse(self, tell: Tell | None = None) -> Results:
@@ -107,10 +107,10 @@ class _Reading:
         tell(0.6, "coding the ratings")
         rows = self._fetch(scales)
         tell(0.9, "looking for problems")
-        problems, left_out, is_usable = self._check(rows, scales, is_known)
+        problems, unusable, is_usable = self._check(rows, scales, is_known)
         if not is_usable.any():
             raise EvalPlatformError(
-                f"{self.name} has no rating that can be used.\n{describe_problems(problems, left_out)}"
+                f"{self.name} has no rating that can be used.\n{describe_problems(problems, unusable)}"
             )
         frame = _make_frame(rows if is_usable.all() else rows[is_usable], scales, is_known)
         tell(1.0, "read")
@@ -121,7 +121,7 @@ class _Reading:
             *self._notes(scales, is_known),
         ]
         used = {name: one.scale for name, one in scales.items()}
-        return ReadRatings(frame, used, self.mapping, tuple(told), problems, left_out, is_known)
+        return ReadRatings(frame, used, self.mapping, tuple(told), problems, unusable, is_known)
 
     def _find_scales(self) -> dict[str, ValueScale]:
         query = (
@@ -200,8 +200,8 @@ class _Reading:
                 told.append((int(row["accepted"]), message))
             else:
                 told.append((int(row["accepted"]), self._unknown_value(row, scales[str(row["criterion"])])))
-        left_out = int((~is_usable).sum()) + len(lines.rejected)
-        return lines.problems(told)[:MOST_PROBLEMS_TOLD], left_out, is_usable
+        unusable = int((~is_usable).sum()) + len(lines.rejected)
+        return lines.problems(told)[:MOST_PROBLEMS_TOLD], unusable, is_usable
 
     def _unknown_value(self, row: "pd.Series[Any]", scale: ValueScale) -> str:
         query = "SELECT value FROM ratings WHERE accepted = ? AND place = ?"

@@ -43,7 +43,7 @@ def _folder() -> Path:
 
 
 def keep_upload(owner: User, name: str, pieces: Iterable[bytes], now: datetime) -> tuple[RatingsUpload, bool]:
-    """Keep a file, and return its row and whether it is new. A file that can't be a table is refused, and not kept."""
+    """Store a file, and return its row and whether it is new. What can't be a table is refused, and not stored."""
     if RatingsUpload.objects.filter(owner=owner).count() >= MOST_UPLOADS:
         raise EvalPlatformError(f"You have {MOST_UPLOADS} files here; delete some first.")
     short = (Path(name.replace("\\", "/")).name.replace("\0", "") or "ratings")[:200]

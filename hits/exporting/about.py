@@ -41,7 +41,7 @@ class About(BaseModel):
     equal_within: float = 0.0
     progress: Progress = Progress()  # interim results have confidence sequences and no verdicts
     # By the HIT's number: models that had been dropped before it was published, and that its page left out.
-    left_out: dict[int, list[str]] = {}
+    dropped_models: dict[int, list[str]] = {}
     pricing: Pricing | None = None  # what more dialogs would take
     software: dict[str, str]
     columns: dict[str, str]

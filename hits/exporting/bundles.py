@@ -147,7 +147,7 @@ def write_ratings_of(offering: Offering, folder: Path, pseudonyms: str = "") -> 
         seed=SEED,
         equal_within=design.analysis.equal_within,
         progress=progress_to_show(offering),
-        left_out=_left_out(offering),
+        dropped_models=_dropped_models(offering),
         pricing=pricing_of(offering.study),
         software=software(),
         columns=columns,
@@ -156,9 +156,9 @@ def write_ratings_of(offering: Offering, folder: Path, pseudonyms: str = "") -> 
     return about
 
 
-def _left_out(offering: Offering) -> dict[int, list[str]]:
-    published = Publication.objects.filter(offering=offering).current().exclude(left_out=[])
-    return dict(published.order_by("hit__number").values_list("hit__number", "left_out"))
+def _dropped_models(offering: Offering) -> dict[int, list[str]]:
+    published = Publication.objects.filter(offering=offering).current().exclude(dropped_models=[])
+    return dict(published.order_by("hit__number").values_list("hit__number", "dropped_models"))
 
 
 def _rating_pieces(

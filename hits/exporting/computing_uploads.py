@@ -69,6 +69,6 @@ def _compute(upload: RatingsUpload, mapping: ColumnMapping, telling: _Telling) -
         "results": results_as_json(results),
         "figures": figures,
         "notes": list(read.notes),
-        "left_out": [str(problem) for problem in read.problems],
-        "left_out_count": read.left_out,
+        "problems": [str(problem) for problem in read.problems],
+        "unusable_count": read.unusable,
     }

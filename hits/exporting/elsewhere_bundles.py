@@ -50,7 +50,7 @@ class AboutElsewhere(BaseModel):
     mapping: ColumnMapping
     are_raters_known: bool
     ratings: int
-    left_out: int
+    unusable: int
     datasets: list[str]
     generators: list[str]
     criteria: dict[str, CriterionScale]
@@ -65,7 +65,7 @@ def write_elsewhere_bundle(folder: Path, read: ReadRatings, results: Results, na
         mapping=read.mapping,
         are_raters_known=read.are_raters_known,
         ratings=len(read.frame),
-        left_out=read.left_out,
+        unusable=read.unusable,
         datasets=[str(name) for name in read.frame["dataset"].cat.categories],
         generators=[str(name) for name in read.frame["generator"].cat.categories],
         criteria=read.scales,
@@ -194,7 +194,7 @@ def _readme(about: AboutElsewhere) -> str:
     return f"""# Results of ratings from elsewhere
 
 {about.ratings:,} ratings were read from the file `{about.name}` (SHA-256 `{about.sha256}`), which another tool made;
-{about.left_out:,} could not be used. EvalPlatform knows nothing about how they were collected.
+{about.unusable:,} could not be used. EvalPlatform knows nothing about how they were collected.
 
 ## What was taken for what
 

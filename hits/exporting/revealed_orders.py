@@ -45,7 +45,7 @@ def wrong_orders(folder: Path, about: About, frame: pd.DataFrame) -> Iterator[st
         return
     if head.get(ORDER_COMMITMENT) != commitment_to(secret):
         yield "the secret of the card orders is not the one that manifest.jsonl commits to"
-    if wrong := _assignments_in_another_order(frame, secret, _cards_of(content), about.left_out):
+    if wrong := _assignments_in_another_order(frame, secret, _cards_of(content), about.dropped_models):
         yield f"the cards of {wrong:,} assignments stood in another order than the secret gives"
 
 
@@ -67,14 +67,14 @@ def _cards_of(manifest: bytes) -> Cards:
 
 def _shown_though_dropped(frame: pd.DataFrame, about: About) -> int:
     """Count ratings of a model in HITs that left it out."""
-    if not about.left_out:
+    if not about.dropped_models:
         return 0
     generators, hits = frame["generator"].astype(object), frame["hit"]
-    return sum(int(((hits == hit) & generators.isin(names)).sum()) for hit, names in about.left_out.items())
+    return sum(int(((hits == hit) & generators.isin(names)).sum()) for hit, names in about.dropped_models.items())
 
 
 def _assignments_in_another_order(
-    frame: pd.DataFrame, secret: bytes, known: Cards, left_out: Mapping[int, list[str]]
+    frame: pd.DataFrame, secret: bytes, known: Cards, dropped_models: Mapping[int, list[str]]
 ) -> int:
     """Count assignments whose cards don't follow the secret. In all its dialogs, an assignment's cards are rotated by
     the same number of places, modulo the number of cards that its HIT shows."""
@@ -95,7 +95,7 @@ def _assignments_in_another_order(
     columns = (cards[name] for name in ("hit", "dataset", "external_id", "card"))
     nothing = (-1, 1)  # a card that its HIT does not show: a difference of its own kind, told above
     found = [
-        ranks_of((dataset, external_id), tuple(left_out.get(int(hit), ()))).get(int(card), nothing)
+        ranks_of((dataset, external_id), tuple(dropped_models.get(int(hit), ()))).get(int(card), nothing)
         for hit, dataset, external_id, card in zip(*columns, strict=True)
     ]
     rank, count = (pd.Series(column, cards.index) for column in zip(*found, strict=True))

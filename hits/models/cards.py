@@ -23,10 +23,10 @@ class Card:
         return (*self.candidates, None) if self.is_gold else self.candidates
 
 
-def living_cards(cards: Sequence[Card], left_out: Collection[int]) -> tuple[Card, ...]:
+def living_cards(cards: Sequence[Card], dropped: Collection[int]) -> tuple[Card, ...]:
     """Return the cards without these candidates. Cards keep their numbers; one that nobody is left on `is_shown` no
     more."""
-    return tuple(Card(tuple(one for one in card.candidates if one not in left_out), card.is_gold) for card in cards)
+    return tuple(Card(tuple(one for one in card.candidates if one not in dropped), card.is_gold) for card in cards)
 
 
 def gold_card(cards: Sequence[Card]) -> int | None:

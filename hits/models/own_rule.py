@@ -34,7 +34,7 @@ class RuleLook(models.Model):
 
 class DroppedModel(models.Model):
     """A generator that has lost by the study's rule. HITs that are published from now on leave it out
-    (`Publication.left_out`). Rows are only added."""
+    (`Publication.dropped_models`). Rows are only added."""
 
     offering = models.ForeignKey(Offering, on_delete=models.CASCADE, related_name="dropped_models")
     generator = models.CharField(max_length=100)

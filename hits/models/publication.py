@@ -72,7 +72,7 @@ class Publication(models.Model):
     refusal = models.TextField(blank=True)
     # Generators that were dropped before this HIT was published there: its page leaves their replies out. Set with the
     # intent, and never changed: nobody's page changes while they work.
-    left_out = models.JSONField(default=list)
+    dropped_models = models.JSONField(default=list)
 
     objects = PublicationQuerySet.as_manager()
 

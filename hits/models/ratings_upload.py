@@ -11,7 +11,7 @@ from evalplatform.background_work import BackgroundWork, BackgroundWorkQuerySet
 
 class RatingsUpload(BackgroundWork):
     """A file that another tool made. Only its owner sees it. The file and its bundle are on disk
-    (hits.elsewhere.uploads); the same file is kept once. `source` identifies the mapping and the software that the
+    (hits.elsewhere.uploads); the same file is stored once. `source` identifies the mapping and the software that the
     results were computed with. While they are computed, `done_share` says how far that is."""
 
     key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -26,8 +26,8 @@ class RatingsUpload(BackgroundWork):
     problem = models.TextField(blank=True)
     source = models.CharField(max_length=64, blank=True)
     notes = models.JSONField(default=list)  # what was taken for what
-    left_out = models.JSONField(default=list)  # lines that could not be used, the first few
-    left_out_count = models.BigIntegerField(default=0)
+    problems = models.JSONField(default=list)  # lines that could not be used, the first few
+    unusable_count = models.BigIntegerField(default=0)
     results = models.TextField(blank=True)
     figures = models.JSONField(default=list)
     computed_at = models.DateTimeField(null=True)

@@ -151,12 +151,17 @@ def _save_intents(plan: PublishingPlan, now: datetime) -> list[Publication]:
 def _save_publications(plan: PublishingPlan, now: datetime) -> list[Publication]:
     # Once more, now that the study's row is locked: its rule may have stopped it, or dropped a model, since the plan.
     refuse_decided(plan.offering)
-    left_out = list(plan.offering.dropped_models.order_by("generator").values_list("generator", flat=True))
+    dropped_models = list(plan.offering.dropped_models.order_by("generator").values_list("generator", flat=True))
     RuleStop.objects.standing().filter(offering=plan.offering, kind=RuleStop.Kind.BUDGET).update(lifted_at=now)
     Publication.objects.bulk_create(
         [
             Publication(
-                hit=hit, offering=plan.offering, wave=plan.wave, run=plan.run, intended_at=now, left_out=left_out
+                hit=hit,
+                offering=plan.offering,
+                wave=plan.wave,
+                run=plan.run,
+                intended_at=now,
+                dropped_models=dropped_models,
             )
             for hit in plan.hits
         ],

@@ -204,7 +204,7 @@ def _save_intents(offering: Offering, wanted: Iterable[Wanted], taken: Mapping[i
             intended_at=now,
             round=old.round + 1,
             places=one.places,
-            left_out=old.left_out,  # the same dialogs with the same cards
+            dropped_models=old.dropped_models,  # the same dialogs with the same cards
         )
         total = submitted.get(old.hit_id, 0) + one.places
         if total > known[old.hit_id]:  # some of its lost assignments had not been replaced yet

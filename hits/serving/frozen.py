@@ -141,7 +141,7 @@ def frozen_hit(study_key: UUID, number: int, offering: Offering | None = None) -
 
 def _load_hit(study_key: UUID, number: int, offering: Offering | None) -> FrozenHit:
     study = frozen_study(study_key)
-    left_out = _left_out(study, number, offering)
+    dropped_models = _dropped_models(study, number, offering)
     rows = HitItem.objects.filter(hit__study=study.pk, hit__number=number).order_by("position")
     values = list(
         rows.values_list(
@@ -152,9 +152,9 @@ def _load_hit(study_key: UUID, number: int, offering: Offering | None) -> Frozen
     if not values:
         raise Hit.DoesNotExist
     pk, block, assignments = values[0][:3]
-    items = _make_items(study, values, left_out or ())
+    items = _make_items(study, values, dropped_models or ())
     hit = FrozenHit(pk, study, number, block, _hits_of_block(study, pk, number, block), assignments, items)
-    if left_out is None:  # it is not published there yet, and models may still be dropped
+    if dropped_models is None:  # it is not published there yet, and models may still be dropped
         return hit
     with _lock:
         _cached[study_key, number, offering.pk if offering else 0] = hit
@@ -163,21 +163,23 @@ def _load_hit(study_key: UUID, number: int, offering: Offering | None) -> Frozen
     return hit
 
 
-def _left_out(study: FrozenStudy, number: int, offering: Offering | None) -> Collection[str] | None:
-    """Return the generators that the HIT leaves out in this offering; None if it is not published there yet."""
+def _dropped_models(study: FrozenStudy, number: int, offering: Offering | None) -> Collection[str] | None:
+    """Return the generators that had been dropped when the HIT was published; None if it is not published yet."""
     if offering is None:
         return ()
     there = Publication.objects.filter(offering=offering, hit__study=study.pk, hit__number=number)
-    return there.current().values_list("left_out", flat=True).first()
+    return there.current().values_list("dropped_models", flat=True).first()
 
 
-def _make_items(study: FrozenStudy, rows: list[tuple[Any, ...]], left_out: Collection[str]) -> tuple[FrozenItem, ...]:
+def _make_items(
+    study: FrozenStudy, rows: list[tuple[Any, ...]], dropped_models: Collection[str]
+) -> tuple[FrozenItem, ...]:
     shown = {card.candidates[0] for row in rows for card in row[5] if card.candidates}
     texts = dict(Candidate.objects.filter(pk__in=shown).values_list("pk", "display_text"))
     dropped: set[int] = set()
-    if left_out:
+    if dropped_models:
         every = {pk for row in rows for card in row[5] for pk in card.candidates}
-        of_dropped = Candidate.objects.filter(pk__in=every, generator__name__in=left_out)
+        of_dropped = Candidate.objects.filter(pk__in=every, generator__name__in=dropped_models)
         dropped = set(of_dropped.values_list("pk", flat=True))
     return tuple(_make_item(study, row, texts, dropped) for row in rows)
 

@@ -63,7 +63,7 @@ def _lost_pairs(findings: Sequence[SequenceFinding]) -> list[tuple[str, str]]:
 
 
 def carry_on(before: Sequence[SequenceFinding], now: Sequence[SequenceFinding]) -> tuple[SequenceFinding, ...]:
-    """Return what may be said after this look and all earlier ones. What was decided stays decided, with the figures of
+    """Return what may be said after this look and all earlier ones. What was decided stays decided, with the numbers of
     the look that decided it; p is 1 / the largest e-value so far. A pair that is not asked about any more, and was not
     decided, is given up: it must not stay open for ever."""
     known = {(one.dataset, one.first, one.second): one for one in before}

@@ -42,7 +42,7 @@ def test_a_researcher_watches_a_study_and_looks_into_a_workers_answers(
     page.goto("/studies/demo/")
     page.get_by_role("link", name="Monitor", exact=True).click()
 
-    # The figures follow by themselves, once a worker has done what was asked for.
+    # The numbers follow by themselves, once a worker has done what was asked for.
     page.get_by_role("button", name="Sync now").click()
     expect(page.get_by_text("Requested.")).to_be_visible()
     sync_hits_of_offering(offering_for(study, "local").pk)

@@ -99,7 +99,7 @@ def test_emotions_count_within_the_likeliest() -> None:
     assert share_within([], 1) is None
 
 
-# --- Published outputs, of which half is at hand; the published figures are those of the full test set ----------------
+# --- Published outputs, of which half is at hand; the published numbers are those of the full test set ----------------
 
 PUBLISHED_BLEU = {
     "MIME": 2.76, "MIME-beam": 3.13, "MIME-topk": 1.76,

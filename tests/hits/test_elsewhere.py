@@ -56,7 +56,7 @@ def test_bad_lines_are_left_out_and_named_by_their_numbers(tmp_path: Path) -> No
         "line 10: has more than 5 columns",
         "line 11: '=1+1' is no number",
     ]
-    assert found.left_out == 6
+    assert found.unusable == 6
     assert found.frame[["worker", "generator", "score"]].to_numpy().tolist() == [
         ["w", "A", 3.0],
         ["v", "B", 1.0],
@@ -329,7 +329,7 @@ def test_bins_of_a_scale_that_is_known_by_its_ends() -> None:
     assert CriterionScale((), (3.0, 1.0), bins=(3.0, 1.0)).bin_names == ("3", "1")
 
 
-# --- Published figures ------------------------------------------------------------------------------------------------
+# --- Published numbers ------------------------------------------------------------------------------------------------
 
 
 def test_published_means_of_6000_ratings(shared_data: Path) -> None:

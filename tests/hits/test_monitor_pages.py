@@ -1,4 +1,4 @@
-"""The researcher's pages on a running study: figures, workers, assignments, ledger, events, and what is done there."""
+"""The researcher's pages on a running study: numbers, workers, assignments, ledger, events, and what is done there."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Publishing that is asked for in the pages and carried out by a worker."""
+"""Publishing that is asked for in the pages and carried out by a background process."""
 
 import threading
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""The results page: computed by a worker, kept, and shown with figures, tables and reasons."""
+"""The results page: computed by a background process, stored, and shown with figures, tables and reasons."""
 
 import io
 import re

@@ -91,7 +91,7 @@ def test_a_model_that_has_lost_is_in_no_later_hit_and_the_study_goes_on_in_waves
     first = follow(offering, market)
 
     assert (first.dropped, first.stopped, first.is_wave_requested) == (("parrot",), "", True)
-    assert list(Publication.objects.order_by("hit__number").values_list("wave", "left_out")) == [
+    assert list(Publication.objects.order_by("hit__number").values_list("wave", "dropped_models")) == [
         (1, []),
         (1, []),
         (2, ["parrot"]),
@@ -109,10 +109,10 @@ def test_a_model_that_has_lost_is_in_no_later_hit_and_the_study_goes_on_in_waves
     export_bundle(offering, folder)
     assert check_bundle(folder) == []
     about = json.loads((folder / "bundle.json").read_text())
-    assert about["left_out"] == {"2": ["parrot"], "3": ["parrot"], "4": ["parrot"], "5": ["parrot"]}
+    assert about["dropped_models"] == {"2": ["parrot"], "3": ["parrot"], "4": ["parrot"], "5": ["parrot"]}
     assert "lay below another model's left that model out: parrot was dropped." in (folder / "methods.md").read_text()
     assert about["card_order_secret"]
-    about["left_out"] = {"2": ["parrot"], "3": ["listener-large"]}
+    about["dropped_models"] = {"2": ["parrot"], "3": ["listener-large"]}
     (folder / "bundle.json").write_text(json.dumps(about))
     assert any("had been dropped before their HIT" in one for one in check_bundle(folder))
     assert any("stood in another order" in one for one in check_bundle(folder))

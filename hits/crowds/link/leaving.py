@@ -70,7 +70,7 @@ def check_address(template: str) -> str:
     return address
 
 
-def door_path(link: OpenLink, id_there: str = "", session: str = "") -> str:
+def joining_path(link: OpenLink, id_there: str = "", session: str = "") -> str:
     """Return path and query of the link's page, for somebody whose id we know."""
     named = {link.worker_parameter: id_there, link.session_parameter: session}
     query = urlencode({name: value for name, value in named.items() if name and value})

@@ -12,7 +12,7 @@ from hits.crowds.abilities import Abilities, Environment, unknown_options, unmet
 from hits.crowds.contract import HandBack, Held, Preview, Sites, Visit, Way, Word
 from hits.crowds.fees import Fees
 from hits.crowds.link.entering import find_entrant
-from hits.crowds.link.leaving import LOOPBACK, door_path, way_out
+from hits.crowds.link.leaving import LOOPBACK, joining_path, way_out
 from hits.crowds.link.link_environments import ENVIRONMENTS, LINK, LIVE, SIMULATED, TRIAL
 from hits.crowds.link.link_market import LinkMarket
 from hits.crowds.link.link_words import LINKS_WORDS
@@ -122,7 +122,7 @@ class Links:
         part = part_of(link.offering, assignment.crowd_worker_id, timezone.now())
         if not can_return or link.closed_at is not None or not part.has_more:
             return ""
-        return door_path(link, entrant.id_there, entrant.session)
+        return joining_path(link, entrant.id_there, entrant.session)
 
     def fields_of(self, answer: str) -> dict[str, str]:
         return {}

@@ -88,7 +88,7 @@ explains every number."""
 
         read = read_elsewhere(options["ratings"], change)
         self.stderr.write("Taken for what:\n" + "\n".join(f"  {note}" for note in read.notes))
-        if read.left_out:
-            problems = describe_problems(read.problems, read.left_out)
-            self.stderr.write(f"Left out {count_of(read.left_out, 'rating')}:\n{problems}")
+        if read.unusable:
+            problems = describe_problems(read.problems, read.unusable)
+            self.stderr.write(f"Left out {count_of(read.unusable, 'rating')}:\n{problems}")
         return read.analyse()

@@ -1,4 +1,4 @@
-"""Dawid-Skene: by hand, against crowd-kit's figures, and from simulated truth; majority and mean beside it."""
+"""Dawid-Skene: by hand, against crowd-kit's numbers, and from simulated truth; majority and mean beside it."""
 
 import numpy as np
 import pytest
