@@ -43,7 +43,7 @@ test("the guide's files and lines make a page that knows the protocol", { timeou
     text.replace("\n\nconst PROTOCOLS", `\n${importLine}\n\nconst PROTOCOLS`).replace("\n};", `\n${entry}\n};`),
   );
   writeFileSync(inCopy("src/styles/worker/thumbs.css"), styles);
-  change("src/styles/worker.css", (text) => text.replace('@import "./worker/areas.css"', `${styleLine}@import "./worker/areas.css"`));
+  change("src/styles/worker.css", (text) => text.replace('@import "./worker/areas/areas.css"', `${styleLine}@import "./worker/areas/areas.css"`));
   run("typescript/bin/tsc", "--noEmit");
   run("vite/bin/vite.js", "build", "--logLevel", "error");
 

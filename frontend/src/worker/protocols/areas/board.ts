@@ -121,7 +121,7 @@ export class Board implements Task {
   }
 
   showAll(): void {
-    // Nothing is hidden: all replies are on the board, and shown.css unfolds them.
+    // Nothing is hidden: all replies are on the board, and as_shown.css unfolds them.
   }
 
   destroy(): void {

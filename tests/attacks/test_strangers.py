@@ -1,4 +1,4 @@
-"""Strangers at the doors of a server in production mode, and at those of the local marketplace where it is open."""
+"""Strangers who come to a server in production mode, and to the local marketplace where it is open."""
 
 import json
 import re

@@ -9,7 +9,7 @@ from pytest_django import Settings
 from hits.models import RatingsUpload
 from hits.tasks import analyse_ratings_upload
 from tests.browser.conftest import PHONE, CheckAccessibility
-from tests.browser.test_results_page import open_folds
+from tests.browser.test_reading_results import open_folds
 
 LINES = ["conv_id;who;system;fluency;empathy"] + [
     f"conversation {item};w{worker};{model};{1 + (item * worker) % 5};{1 + (item + worker + (model == 'ours')) % 5}"
