@@ -1,8 +1,9 @@
 """Measures how often the confidence sequence finds a difference that is not there, if one looks ten times.
 
-benchmarks.validity runs it. Studies without a difference are simulated as the planner does (hits.stats.power), with
-tastes of 0, 2, 5 and 10 %. At each look, the sequence's interval is made from the two-way variance, once there are 20
-dialogs. A study with uneven loads and three models is also looked at as the results do.
+benchmarks.validity runs it. Studies without a difference are simulated as the planner does
+(hits.stats.simulated_studies), with tastes of 0, 2, 5 and 10 %. At each look, the sequence's interval is made from the
+two-way variance, once there are 20 dialogs. A study with uneven loads and three models is also looked at as the results
+do.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,8 +19,8 @@ from benchmarks.validity_table import Limit, Line
 from hits.stats import Plan, SequenceFinding, code_ratings, compare_generators, sequence_finding, too_early
 from hits.stats.estimates import ALPHA, NORMAL_QUANTILE
 from hits.stats.planned_study import Effects, Setting, planned_variance
-from hits.stats.power import grow_studies
 from hits.stats.sequence import DIFFERENT, FEWEST_DIALOGS, TAU_FACTOR, half_width
+from hits.stats.simulated_studies import grow_studies
 from simulated_crowd.drawing import Drawing, StudySize, draw_frames
 from simulated_crowd.truths import Truth
 

@@ -69,7 +69,7 @@ def _found(name: str, seed: int) -> bool:
 
 
 def _shifted(setting: Setting, difference: float) -> tuple[float, float, float]:
-    """Shift the latent opinion as the planner does (hits.stats.power)."""
+    """Shift the latent opinion as the planner does (hits.stats.simulated_studies)."""
     good, _, bad = setting.proportions
     shift = ndtri(good + difference) - ndtri(good)
     lower = float(ndtr(ndtri(bad) - shift))

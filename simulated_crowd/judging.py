@@ -1,6 +1,6 @@
 """Decide how a simulated worker judges a card: a latent opinion, cut where the truth's shares say.
 
-The model is that of hits.stats.power:
+The model is that of hits.stats.simulated_studies:
 
     z = sqrt(a) D[dialog] + sqrt(b) R[dialog, writers] + sqrt(c) W[worker] + sqrt(t) T[worker, writers]
         + sqrt(1 - a - b - c - t) e[worker, dialog, writers]

@@ -2,8 +2,8 @@
 
 In: a setting as the planner has it, and how the models differ. Out: the mean share of the ratings that are asked for
 until every pair is decided, with and without dropping, and how often a claim is false. Guaranteed: the same seed gives
-the same answer. All models are simulated together, in dialogs that all of them answer, as hits.stats.power does it for
-two (which explains the model of a rating); looks come after each wave.
+the same answer. All models are simulated together, in dialogs that all of them answer, as hits.stats.simulated_studies
+does it for two (which explains the model of a rating); looks come after each wave.
 
 A rating costs what a card costs: a study that drops a model shows fewer cards in later HITs. Assignments are counted
 beside, because they are what is paid for.
@@ -20,8 +20,8 @@ import scipy  # which loads its parts when they are first used
 
 from hits.stats.estimates import Estimate, Interval
 from hits.stats.planned_study import Setting, outcome_difference, planned_variance, unit_of
-from hits.stats.power import workers_of_hits
 from hits.stats.sequence import FEWEST_DIALOGS, TAU_FACTOR, SequenceFinding, sequence_finding
+from hits.stats.simulated_studies import workers_of_hits
 from hits.stats.stopping_rule import carry_on, rule_on
 from hits.stats.too_few import FEW_WORKERS, effective_number
 

@@ -1,7 +1,7 @@
 """Describes a study that is being planned: its size, what its ratings may look like, and who rates.
 
-In: numbers that a researcher knows or guesses. Out: a `Setting`, from which hits.stats.power simulates, and the
-variance that its paired difference will have. Needs no pandas: forms and pages plan studies too.
+In: numbers that a researcher knows or guesses. Out: a `Setting`, from which hits.stats.simulated_studies simulates, and
+the variance that its paired difference will have. Needs no pandas: forms and pages plan studies too.
 """
 
 import math

@@ -13,8 +13,9 @@ from hits.crowds import CROWDS
 from hits.designing import plan_for_difference, plan_for_size
 from hits.designing.power_planning import FEWEST_SIMULATIONS_FOR_A_SIZE
 from hits.stats import Effects, Setting, detectable_difference, dialogs_needed, power_curve, simulate_stopping
-from hits.stats.power import Power, simulate_scores
+from hits.stats.power import Power
 from hits.stats.sequence import TAU_FACTOR, half_width
+from hits.stats.simulated_studies import simulate_scores
 
 NO_EFFECTS = Effects(dialog=0, reply=0, worker=0)
 FEES = CROWDS["mturk"].fees
