@@ -1,4 +1,4 @@
-"""Starts the app: registers Celery's signals, the protocols, the crowds' words and the screening rules."""
+"""Starts the app: registers Celery's signals, the protocols and the screening rules."""
 
 from django.apps import AppConfig
 
@@ -9,6 +9,5 @@ class HitsConfig(AppConfig):
 
     def ready(self) -> None:
         from hits import background  # noqa: F401  # connects to Celery's signals
-        from hits.crowds import CROWDS  # noqa: F401  # default texts are said in their words
         from hits.protocols import PROTOCOLS  # noqa: F401  # each adds its design class to StudyDesign
         from hits.screening import RULES  # noqa: F401  # adds the rules that a design may name

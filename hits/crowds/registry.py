@@ -8,14 +8,12 @@ from django.http import HttpRequest
 
 from hits.crowds.abilities import Environment
 from hits.crowds.contract import Crowd, HasOptions, Preview, Visit
-from hits.crowds.crowd_words import CrowdWords
 from hits.crowds.fees import Fees
 from hits.crowds.link.link_crowd import Links
 from hits.crowds.mturk.crowd import MTurk
 from hits.crowds.prolific.prolific_crowd import Prolific
 from hits.models import USUAL_CROWD, Offering, marketplace_name
 from hits.models.design import StudyDesign
-from hits.models.worded_texts import take_words_from
 from hits.protocols import OwnSetting
 
 CROWDS: dict[str, Crowd] = {
@@ -24,13 +22,6 @@ CROWDS: dict[str, Crowd] = {
     "prolific": Prolific(),
 }
 
-
-def _words_of(name: str) -> CrowdWords | None:
-    crowd = CROWDS.get(name)
-    return crowd.words if crowd else None
-
-
-take_words_from(_words_of)
 
 USUAL_WORDS = CROWDS[USUAL_CROWD].words  # for a visitor of whom nobody knows where they come from
 

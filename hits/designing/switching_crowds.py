@@ -1,4 +1,4 @@
-"""Changes the crowd that a draft is meant for: options and texts of the former one go, filters are unset where needed.
+"""Changes the crowd that a draft is meant for: options of the former one go, filters are unset where needed.
 
 In: a draft, which may hold anything, and the name of the new crowd. Out: the draft with the new crowd, and what was
 changed beside, in words. Guaranteed: a filter that the new crowd can't apply is never left as if it were, and one that
@@ -10,7 +10,6 @@ from typing import Any
 
 from hits.crowds import CROWDS, options_of
 from hits.models import USUAL_CROWD
-from hits.protocols import protocol_in
 
 UNSET: dict[str, Any] = {"countries": [], "min_approved": 0, "min_approval_percent": 0}
 
@@ -37,17 +36,4 @@ def switch_crowd(settings: Mapping[str, Any], name: str) -> tuple[dict[str, Any]
     elif can and not could:
         crowd = {key: value for key, value in crowd.items() if key not in UNSET or value != UNSET[key]}
         told.append("It can choose people by country and approved work: please look at who may come.")
-    switched = {**settings, "crowd": {**crowd, "name": name}}
-    return _without_default_texts(switched, settings), told
-
-
-def _without_default_texts(switched: dict[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out texts that are just the former crowd's defaults, so that the new one's hold."""
-    task = switched.get("task")
-    if not isinstance(task, Mapping):
-        return switched
-    crowd = before.get("crowd")
-    former = crowd.get("name", USUAL_CROWD) if isinstance(crowd, Mapping) else USUAL_CROWD
-    defaults = protocol_in(before).design_class.texts_of_crowd(former)
-    own = {key: text for key, text in task.items() if key not in defaults or text != defaults[key]}
-    return {**switched, "task": own}
+    return {**settings, "crowd": {**crowd, "name": name}}, told

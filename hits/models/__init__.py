@@ -8,6 +8,7 @@ payment for the same work. Only rooms change rows; a table decides nothing.
 from hits.models.api_token import ApiToken
 from hits.models.assignment import Answer, Assignment, BonusCheck
 from hits.models.background_job import BackgroundJob, SchedulerBeat
+from hits.models.design import USUAL_CROWD
 from hits.models.event import Event
 from hits.models.exclusion import Exclusion, ScreeningRun
 from hits.models.hit import Hit, HitItem
@@ -28,7 +29,6 @@ from hits.models.standing import Standing
 from hits.models.study import Membership, Study
 from hits.models.study_results import RatedDialogs, StudyBundle, StudyResults
 from hits.models.submission import Rating, Submission
-from hits.models.worded_texts import USUAL_CROWD
 
 __all__ = [
     "USUAL_CROWD",

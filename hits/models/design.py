@@ -31,8 +31,8 @@ from hits.models import design_texts
 from hits.models.countries import COUNTRY_CODES
 from hits.models.money import SIGNS, USUAL_CURRENCY, cents_from_amount
 from hits.models.screening_rule import ScreeningRule
-from hits.models.worded_texts import USUAL_CROWD, default_texts
 
+USUAL_CROWD = "mturk"  # a design that names no crowd is meant for this one
 NAME_PATTERN = r"^[a-z0-9][a-z0-9-]{0,59}$"
 
 
@@ -263,13 +263,7 @@ class StudyDesign(Part):
             error = InitErrorDetails(type=said, loc=("protocol",), input=name)
             raise ValidationError.from_exception_data(cls.__name__, [error])
         of_protocol = cls.of_protocol[name]
-        return of_protocol.model_validate(_with_texts_of_crowd(settings, of_protocol), context=info.context)
-
-    @classmethod
-    def texts_of_crowd(cls, crowd: Any) -> dict[str, str]:
-        """Return the task's default texts that depend on the crowd, in its words."""
-        task: Any = cls.model_fields["task"].annotation
-        return default_texts(task, crowd)
+        return of_protocol.model_validate(settings, context=info.context)
 
     @property
     def primary_pairs(self) -> list[tuple[str, str]]:
@@ -289,11 +283,3 @@ class StudyDesign(Part):
     def as_json(self) -> dict[str, Any]:
         """Return the design in the shape of a study file."""
         return self.model_dump(mode="json", by_alias=True)
-
-
-def _with_texts_of_crowd(settings: Any, of_protocol: type[StudyDesign]) -> Any:
-    """Add the default texts of a study that is meant for another crowd than the usual one."""
-    crowd, task = (settings.get(part, {}) if isinstance(settings, Mapping) else None for part in ("crowd", "task"))
-    if not isinstance(crowd, Mapping) or not isinstance(task, Mapping) or crowd.get("name", USUAL_CROWD) == USUAL_CROWD:
-        return settings
-    return {**settings, "task": {**of_protocol.texts_of_crowd(crowd["name"]), **task}}

@@ -1,13 +1,12 @@
 """Holds the default texts that a worker reads in any protocol; each protocol has its own texts beside these.
 
-They are true of any data: they do not say where the conversations come from, nor who wrote which reply, since one may
-be by a person. What differs between studies (who runs it, pay, time, approval, bonus) the page takes from the settings,
-in hits.serving.page_data.
+They are true of any data and on any crowd: they do not say where the conversations come from, nor who wrote which
+reply, since one may be by a person, nor what a HIT or a worker is called. So a study that is offered elsewhere has the
+same texts, and the page adds the crowd's own words (hits/crowds/crowd_words.py). What differs between studies (who runs
+it, pay, time, approval, bonus) the page takes from the settings, in hits.serving.page_data.
 """
 
 import re
-
-from hits.models.worded_texts import worded
 
 
 def flowing(text: str) -> str:
@@ -17,7 +16,7 @@ def flowing(text: str) -> str:
 
 TITLE = "Rate replies in short conversations"
 KEYWORDS = "chatbot, conversation, reply, rating, research"
-CONTACT = worded("Write to us {where} if anything is unclear or goes wrong.")
+CONTACT = "Write to us where you found this study if anything is unclear or goes wrong."
 
 WARM_UP_CONTEXT = [
     "You look worn out. Bad day?",

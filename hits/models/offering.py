@@ -2,8 +2,8 @@
 
 from django.db import models
 
+from hits.models.design import USUAL_CROWD
 from hits.models.study import Study
-from hits.models.worded_texts import USUAL_CROWD
 
 
 class Offering(models.Model):

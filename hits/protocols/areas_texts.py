@@ -1,18 +1,15 @@
 """Holds the default texts that a worker who sorts replies into areas reads. The long ones are Markdown."""
 
 from hits.models.design_texts import flowing
-from hits.models.worded_texts import worded
 
 DESCRIPTION = "Read short conversations and sort the replies that could come next, by how well they fit."
 QUESTION = "Does each reply fit the conversation so far, and the feelings in it? Put it into one of the areas."
 
 
-WELCOME = worded(
-    flowing("""
-Thank you for your interest. In this {hit} you help us find out which chatbots answer well: you read short conversations
+WELCOME = flowing("""
+Thank you for your interest. Here you help us find out which chatbots answer well: you read short conversations
 and sort replies that could come next, by whether they fit what was said before and the feelings behind it.
 """)
-)
 
 INSTRUCTIONS = flowing("""
 Each task shows a conversation between two speakers. Speaker 1 is on the left, speaker 2 on the right. Below it are
@@ -28,13 +25,12 @@ Where a conversation carries a bonus point, one of its replies was written by a 
 have put that one into a fitting area. So sort as carefully as always; there is nothing else to do for it.
 """)
 
-CONSENT = worded(
-    flowing("""
-Your answers are used for research and published without your {worker} ID. We also record how long each conversation
-takes, when the page is in the background, and how replies are moved; and, {until_confirmed}, an unreadable form of your
-internet address, against forged visits. Taking part is voluntary; {may_stop}.
+CONSENT = flowing("""
+Your answers are used for research and published without your ID. We also record how long each conversation takes, when
+the page is in the background, and how replies are moved; and, until your work is confirmed, an unreadable form of your
+internet address, against forged visits. Taking part is voluntary: you may stop at any time, and stopping does not count
+against you.
 """)
-)
 
 WARM_UP_REPLIES: list[dict[str, object]] = [
     {

@@ -105,15 +105,13 @@ def _defaults(protocol: str) -> dict[str, Any]:
 
 
 def _defaults_of(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the defaults that hold in this draft: its protocol's, with texts and options of its crowd."""
-    protocol, crowd = protocol_in(settings), crowd_in(settings)
-    usual = _defaults(protocol.name)
+    """Return the defaults that hold in this draft: its protocol's, with the options of its crowd."""
+    usual = _defaults(protocol_in(settings).name)
     options: dict[str, Any] = {
         one.path.removeprefix("crowd.options."): [] if one.kind in LIST_KINDS else False if one.kind == "flag" else None
-        for one in options_of(crowd)
+        for one in options_of(crowd_in(settings))
     }
-    texts = protocol.design_class.texts_of_crowd(crowd.name)
-    return usual | {"task": usual["task"] | texts, "crowd": usual["crowd"] | {"options": options}}
+    return usual | {"crowd": usual["crowd"] | {"options": options}}
 
 
 def get_setting(settings: Mapping[str, Any], path: str) -> Any:

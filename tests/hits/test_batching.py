@@ -291,7 +291,7 @@ def test_a_study_and_its_copy_have_the_same_hits_and_draw_their_secrets_apart(de
 
 
 SECRET = bytes(range(16))
-DEMO_HASH = "d8b4c2ecf3475710dbe3a8204c57faf0475eaaadd559e81fe503b0196e0221f7"
+DEMO_HASH = "bcc7e412481375e1ea23e34d92c52beb238a938212ae6adde7b9f28a00deeb07"
 DEMO_LAYOUT = "e0eb9dfe4f38e67b6537b0bf08da4a3a64f69881ffca784756e859f56305a3f0"
 
 
