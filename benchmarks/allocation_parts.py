@@ -164,10 +164,8 @@ class Day:
 def hand_in(offering: Offering, assignment: Assignment, now: datetime) -> None:
     hit = frozen_hit(offering.study.key, assignment.hit.number, offering)
     ticket = Ticket(offering.study.key, hit.number, _visit(assignment))
-    answers = [
-        DialogState(item.position, 0, {"areas": {str(place): "good" for place in range(item.card_count)}})
-        for item in hit.items
-    ]
+    sent_by = hit.study.protocol.sent_by
+    answers = [DialogState(item.position, 0, sent_by([0] * item.card_count)) for item in hit.items]
     save_dialogs(ticket, [], now, consent=hit.study.design.task.consent_version)
     submit(ticket, answers, "", now)
 

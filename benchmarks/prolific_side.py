@@ -175,12 +175,11 @@ class Rater:
         return str(told.get("code", "")) if told.get("way") == "redirect" else ""
 
     def _rate(self, position: int, dialog: Any) -> dict[str, Any]:
+        from hits.protocols import usual_protocol
+
         favourite = self.rng.random() < 0.6  # so that many win their bonus
-        areas = {
-            str(place): "good" if favourite else self.rng.choice(["good", "okay", "bad"])
-            for place in range(len(dialog["cards"]))
-        }
-        return {"position": position, "revision": dialog["answer"]["revision"], "areas": areas}
+        levels = [0 if favourite else self.rng.randrange(3) for _ in dialog["cards"]]
+        return {"position": position, "revision": dialog["answer"]["revision"], **usual_protocol().sent_by(levels)}
 
 
 def new_raters(rng: random.Random, count: int) -> list[Rater]:

@@ -16,7 +16,7 @@ from hits.batching.card_orders import card_order
 from hits.designing import order_key, read_study_file
 from hits.frames import Frames, build_ratings, build_submissions
 from hits.models.design import StudyDesign
-from hits.protocols import Value, protocol_of, wins_point
+from hits.protocols import OVERALL, Value, protocol_of, wins_point
 from simulated_crowd.channels import Reply
 from simulated_crowd.judging import Judge, Writers
 from simulated_crowd.knowing import KnownDialog
@@ -154,7 +154,7 @@ class _Page:
         return Reply(200, json.dumps({"dialogs": [{"conflict": False, "revision": 1} for _ in said["dialogs"]]}))
 
     def _data(self) -> dict[str, Any]:
-        return {"token": "", "dialogs": [self._dialog(position) for position in range(len(self.dialogs))]}
+        return {"token": "", "has_agreed": True, "dialogs": [self._dialog(position) for position in range(len(self.dialogs))]}
 
     def _dialog(self, position: int) -> dict[str, Any]:
         names = list(self.dialogs[position].writers)
@@ -162,13 +162,19 @@ class _Page:
             "cards": [names[card] for card in self.order(position)],
             "has_bonus": _is_checkpoint(position),
             "bonus": {"attempts": 0},
-            "answer": {"revision": 0, "areas": {}},
+            "answer": {"revision": 0, **PROTOCOL.show(None, ())},
         }
 
     def _check(self, said: dict[str, Any]) -> dict[str, Any]:
-        self.checks.setdefault(said["position"], []).append({"areas": said["areas"]})
-        passed = self._passes(said["position"], {"areas": said["areas"]})
+        value = self._value(said)
+        self.checks.setdefault(said["position"], []).append(value)
+        passed = self._passes(said["position"], value)
         return {"revision": 1, "bonus": {"attempts_left": None, "passed": passed, "is_lost": False}}
+
+    def _value(self, said: Mapping[str, Any]) -> Value:
+        """Return the protocol's own part of what a page sends, by the cards' places."""
+        own = {name: said[name] for name in PROTOCOL.show(None, ())}
+        return PROTOCOL.read(own, range(len(self.dialogs[said["position"]].writers)))
 
     def _passes(self, position: int, value: Value) -> bool:
         gold = self.order(position).index(len(self.dialogs[position].writers) - 1)
@@ -177,14 +183,14 @@ class _Page:
     def validate_everything_as_good(self) -> None:
         """Check once at each checkpoint, before the work, with all cards in the best area."""
         for position in filter(_is_checkpoint, range(len(self.dialogs))):
-            places = map(str, range(len(self.order(position))))
-            self._check({"position": position, "areas": dict.fromkeys(places, "good")})
+            self._check({"position": position, **PROTOCOL.sent_by([0] * len(self.order(position)))})
 
     def rating_rows(self, number: int, stint: Stint) -> list[tuple[Any, ...]]:
         hit = stint.opening.number
+        values = {position: self._value(state) for position, state in self.states.items()}
         return [
             (number, stint.worker.worker_id, hit, 10 * hit + position, card, place,
-             state["areas"][str(place)], state["active_ms"], state["hidden_ms"])
+             PROTOCOL.values_of_card(values[position], place)[OVERALL], state["active_ms"], state["hidden_ms"])
             for position, state in sorted(self.states.items())
             for place, card in enumerate(self.order(position))
         ]  # fmt: skip
@@ -201,7 +207,7 @@ class _Page:
         """Return what hits.frames.submissions_frame counts: point, first point, attempts, won by a check, moved after
         it.
         """
-        final, checks = {"areas": self.states[position]["areas"]}, self.checks.get(position, [])
+        final, checks = self._value(self.states[position]), self.checks.get(position, [])
         is_passed = self._passes(position, final)
         first = self._passes(position, checks[0]) if checks else is_passed
         won = [checked for checked in checks if self._passes(position, checked)]

@@ -26,12 +26,13 @@ if TYPE_CHECKING:
     from hits.models import Hit, Study
 
 ROOT = Path(__file__).resolve().parent.parent
-AREAS = ("good", "okay", "bad")
+GOOD, BAD = 0, 2  # levels of the scale
+LEVELS = 3
 WORKERS = 4
 DRAWN = 20_000
 MINUTES = timedelta(minutes=15)  # each seems to have taken so long, so that no rule about time finds them
 
-Check = Callable[[dict[str, str]], bool]
+Check = Callable[[Sequence[int]], bool]  # of the level of the card at each place
 Way = Callable[[int, Check, random.Random], "int | None"]
 
 
@@ -73,8 +74,8 @@ WAYS: dict[str, Way] = {
 }
 
 
-def _good(places: set[int], cards: int) -> dict[str, str]:
-    return {str(place): "good" if place in places else "bad" for place in range(cards)}
+def _good(places: set[int], cards: int) -> list[int]:
+    return [GOOD if place in places else BAD for place in range(cards)]
 
 
 # --- Through the pages ------------------------------------------------------------------------------------------------
@@ -177,6 +178,7 @@ def _work(hit: "Hit", account: Any, way: Way, dice: random.Random, tally: Tally)
     from django.utils import timezone
 
     from hits.models import Assignment, Publication
+    from hits.protocols import usual_protocol
     from localturk import working
     from localturk.models import TurkAssignment, TurkHit
 
@@ -191,10 +193,11 @@ def _work(hit: "Hit", account: Any, way: Way, dice: random.Random, tally: Tally)
             tally.checkpoints += 1
             tally.known += place is not None
             tally.checks[page.attempts[position]] += 1
-        areas = {str(number): dice.choice(AREAS) for number in range(cards)}
-        areas |= {} if place is None else {str(place): "good"}
+        levels = [dice.randrange(LEVELS) for _ in range(cards)]
+        if place is not None:
+            levels[place] = GOOD
         about = {"position": position, "revision": page.revisions[position], "active_ms": 60_000}
-        dialogs.append({**about, "areas": areas})
+        dialogs.append({**about, **usual_protocol().sent_by(levels)})
     fields = page.call("submit", {"feedback": "", "dialogs": dialogs})["fields"]
     working.submit(held.assignment_id, account, {name: [value] for name, value in fields.items()}, timezone.now())
     Assignment.objects.filter(crowd_assignment_id=held.assignment_id).update(opened_at=F("opened_at") - MINUTES)
@@ -218,10 +221,12 @@ class _Page:
         self.attempts: Counter[int] = Counter()
         self.revisions: Counter[int] = Counter()
 
-    def check(self, position: int, areas: dict[str, str]) -> bool:
+    def check(self, position: int, levels: Sequence[int]) -> bool:
+        from hits.protocols import usual_protocol
+
         self.attempts[position] += 1
         about = {"position": position, "revision": self.revisions[position], "attempt": self.attempts[position]}
-        answer = self.call("check", {**about, "areas": areas})
+        answer = self.call("check", {**about, **usual_protocol().sent_by(levels)})
         self.revisions[position] = answer["revision"]
         return bool(answer["bonus"]["passed"])
 

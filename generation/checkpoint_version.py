@@ -11,6 +11,7 @@ import struct
 from pathlib import Path
 from typing import Any
 
+from evalplatform.file_hashes import hash_of_file
 from generation.errors import CheckpointRefused
 
 # Files that no generator reads, so that they don't belong to its version: texts and pictures for people, code, logs,
@@ -92,14 +93,9 @@ def _list_named_files(index: Path) -> set[str]:
 
 def _hash_files(folder: Path) -> dict[str, str]:
     files = {file.relative_to(folder): file for file in sorted(folder.rglob("*")) if file.is_file()}
-    return {name.as_posix(): _hash_file(file) for name, file in files.items() if not _is_inert(name)}
+    return {name.as_posix(): hash_of_file(file) for name, file in files.items() if not _is_inert(name)}
 
 
 def _is_inert(name: Path) -> bool:
     is_hidden = any(part.startswith(".") for part in name.parts)
     return is_hidden or bool(INERT_NAME.match(name.name)) or name.suffix in INERT_SUFFIXES
-
-
-def _hash_file(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -54,7 +54,6 @@ from .noting import note_of_crowd as note_of_crowd
 from .opening import check_is_allowed as check_is_allowed
 from .opening import check_may_change as check_may_change
 from .opening import enter_market as enter_market
-from .opening import is_local_market_open as is_local_market_open
 from .opening import open_crowd as open_crowd
 from .opening import worker_page_url as worker_page_url
 from .origins import has_real_raters as has_real_raters

@@ -12,13 +12,11 @@ from evalplatform.errors import EvalPlatformError
 from hits.crowds.contract import Market
 from hits.crowds.registry import all_marketplaces, crowd_of, environment_of, offered_marketplaces
 from hits.models import USUAL_CROWD, Offering
-from localturk.openness import is_open as is_local_market_open
 
 __all__ = [
     "check_is_allowed",
     "check_may_change",
     "enter_market",
-    "is_local_market_open",
     "open_crowd",
     "worker_page_url",
 ]

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from evalplatform.errors import EvalPlatformError
+from evalplatform.file_hashes import hash_of_file
 from hits.analysing import Origin, Results, make_pictures, report_of, results_as_json
 from hits.exporting.about import FILE as BUNDLE_FILE
 from hits.exporting.about import About, count_by_origin, read_about
@@ -19,7 +20,7 @@ from hits.exporting.elsewhere_bundles import check_elsewhere_bundle, is_from_els
 from hits.exporting.example_dialogs import FILE as EXAMPLES_FILE
 from hits.exporting.figure_files import different_figures, different_words, files_of_figures, results_of_figures
 from hits.exporting.hashing import FILE as HASHES_FILE
-from hits.exporting.hashing import ONLY_HASHED, ONLY_HASHED_ELSEWHERE, changed_files, hash_of, read_text
+from hits.exporting.hashing import ONLY_HASHED, ONLY_HASHED_ELSEWHERE, changed_files, read_text
 from hits.exporting.marks import unmarked_files, wrongly_marked_files
 from hits.exporting.ratings_check import different_ratings
 from hits.exporting.ratings_files import RATINGS_FILES, read_ratings
@@ -83,7 +84,7 @@ def _other_files(folder: Path, about: About, figures: set[str]) -> list[str]:
 
 def _other_manifest(folder: Path, about: About) -> list[str]:
     file = folder / "manifest.jsonl"
-    if not file.is_file() or hash_of(file) == about.manifest_sha256:
+    if not file.is_file() or hash_of_file(file) == about.manifest_sha256:
         return []
     return ["manifest.jsonl is not the one that the study was frozen with"]
 

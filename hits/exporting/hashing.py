@@ -1,7 +1,8 @@
 """Writes and checks sha256sums.txt, in the format that `sha256sum --check` reads."""
 
-import hashlib
 from pathlib import Path
+
+from evalplatform.file_hashes import hash_of_file
 
 FILE = "sha256sums.txt"
 
@@ -23,7 +24,7 @@ ONLY_HASHED_ELSEWHERE = {
 
 
 def write_hashes(folder: Path) -> None:
-    lines = [f"{hash_of(folder / name)}  {name}\n" for name in _names(folder)]
+    lines = [f"{hash_of_file(folder / name)}  {name}\n" for name in _names(folder)]
     (folder / FILE).write_text("".join(lines), encoding="utf-8", newline="\n")
 
 
@@ -37,7 +38,9 @@ def changed_files(folder: Path) -> list[str]:
     here = _names(folder)
     found = [f"{name} is missing" for name in listed if name not in here]
     found += [f"{name} is not in {FILE}" for name in here if name not in listed]
-    return found + [f"{name} has changed" for name in here if name in listed and hash_of(folder / name) != listed[name]]
+    return found + [
+        f"{name} has changed" for name in here if name in listed and hash_of_file(folder / name) != listed[name]
+    ]
 
 
 def _names(folder: Path) -> list[str]:
@@ -51,8 +54,3 @@ def read_text(file: Path) -> str:
         return file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return ""
-
-
-def hash_of(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -13,12 +13,12 @@ from django.contrib.staticfiles import finders
 from django.core.management import call_command
 from PIL import Image
 
+from evalplatform.file_hashes import hash_of_file
 from hits.analysing import Origin, analyse_study
 from hits.exporting import check_bundle, export_bundle, find_browser
 from hits.exporting.bundle_facts import Facts, Sources, gather_facts
 from hits.exporting.citations import REFERENCES, cited_in
 from hits.exporting.datasheet import TO_FILL_IN, datasheet, heds_json
-from hits.exporting.hashing import hash_of
 from hits.exporting.heds_questions import CRITERION_ELEMENT, QUESTIONS
 from hits.exporting.latex import document
 from hits.exporting.methods import methods_bibliography, methods_latex, methods_markdown, methods_paragraphs
@@ -217,7 +217,7 @@ def test_a_changed_text_or_fact_is_found_though_its_hash_was_changed_with_it(
 
 def _hash_again(folder: Path, name: str) -> None:
     lines = (folder / "sha256sums.txt").read_text().splitlines()
-    made = [f"{hash_of(folder / name)}  {name}" if line.endswith(f"  {name}") else line for line in lines]
+    made = [f"{hash_of_file(folder / name)}  {name}" if line.endswith(f"  {name}") else line for line in lines]
     (folder / "sha256sums.txt").write_text("\n".join(made) + "\n")
 
 
