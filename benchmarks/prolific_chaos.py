@@ -1,4 +1,4 @@
-"""Kill and disturb publishing, collecting and paying on Prolific: is every answer kept, and everything paid once?
+"""Kill and disturb publishing, collecting and paying on Prolific: is every answer stored, and everything paid once?
 
 python -m benchmarks.prolific_chaos [--rounds 200] [--seed 1] [--unprotected]
 
@@ -7,7 +7,7 @@ and `sync_hits` run once or twice at a time, meet faults (no answer, 500 althoug
 SIGKILL at random moments. Bonuses become visible late, lists lag and shift, our database is restored to an earlier
 state, and somebody gives bonuses on Prolific's own pages. Then `sync_hits` runs without faults; a person pays by hand
 what the ledger could not settle, which is counted; and Prolific's tables are compared with what was handed in, and with
-ours. Answers are kept by this server alone, so a database is restored to after they came.
+ours. Answers are stored by this server alone, so a database is restored to after they came.
 
 With --unprotected, whatever is not visible is ordered again. Then payments must come out double, or this benchmark
 could not find them.
@@ -18,17 +18,28 @@ import random
 import signal
 import sys
 import time
-import uuid
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from datetime import timedelta
+from typing import TYPE_CHECKING
 
-from benchmarks.prolific_side import Rater, hang_up, new_raters, pay_by_hand, prolific_beside_us, submissions_of
-from benchmarks.publishing import ROOT
-from benchmarks.sync_chaos import HandedIn, Snapshot, import_corpus
+from benchmarks.prolific_side import (
+    Rater,
+    cents_here,
+    cents_there,
+    hang_up,
+    make_study,
+    new_raters,
+    pay_by_hand,
+    prolific_beside_us,
+    submissions_of,
+    take_protection_out,
+    time_there,
+)
+from benchmarks.restored_rows import HandedIn, Snapshot, rating_key
+from benchmarks.sync_side import import_corpus
 from benchmarks.two_sides import Server, start_command
 
 if TYPE_CHECKING:
@@ -94,7 +105,7 @@ def _play(rng: random.Random, server: Server, rounds: int) -> tuple[Counter[str]
     tally: Counter[str] = Counter()
     problems: list[str] = []
     for number in range(rounds):
-        round_ = _Round(_make_study(rng), rng, server, tally)
+        round_ = _Round(make_study(rng), rng, server, tally)
         round_.play()
         problems += [f"round {number}, {round_.study.name}: {what}; {round_.story}" for what in round_.compare()]
         tally["rounds"] += 1
@@ -102,23 +113,6 @@ def _play(rng: random.Random, server: Server, rounds: int) -> tuple[Counter[str]
             bad = sum(tally[what] for what in MUST_BE_ZERO)
             print(f"{number + 1} rounds, {bad} problems", file=sys.stderr, flush=True)
     return tally, problems
-
-
-def take_protection_out() -> None:
-    """Forget each claim when the next run begins, and don't look at the notes at Prolific."""
-    from hits.crowds.prolific.prolific_market import ProlificMarket
-    from hits.models import Payment
-    from hits.paying import bulk_payments
-
-    read_again = bulk_payments._read_again
-
-    def forget(payments: Sequence["Payment"]) -> list["Payment"]:
-        unpaid = Payment.objects.owed().filter(pk__in=[one.pk for one in payments])
-        unpaid.update(sending_at=None, bonus_list=None)
-        return read_again(payments)
-
-    ProlificMarket.asked_before = lambda self, bonuses: []  # type: ignore[method-assign]
-    bulk_payments._read_again = forget
 
 
 @dataclass
@@ -179,7 +173,7 @@ class _Round:
         from hits.models import Assignment
 
         for rater in self.rng.sample(raters, self.rng.randint(1, 5)):
-            rater.take_part(self.study, _time_there())
+            rater.take_part(self.study, time_there())
         done = {one.submission_id for one in submissions_of(self.study) if one.completed_at}
         for assignment in Assignment.objects.filter(hit__study=self.study).exclude(submitted_at=None):
             key = assignment.crowd_assignment_id
@@ -189,7 +183,7 @@ class _Round:
     def _give_by_hand(self) -> None:
         for one in submissions_of(self.study):
             if one.status == "APPROVED" and self.rng.random() < 0.1:
-                pay_by_hand(one, GIVEN_BY_HAND, _time_there())
+                pay_by_hand(one, GIVEN_BY_HAND, time_there())
                 self.tally["  bonuses given there by hand"] += 1
 
     # --- Our runs ---
@@ -231,7 +225,7 @@ class _Round:
                 process.kill()
                 process.join()
                 self.tally["runs killed"] += 1
-                behind = sum(map(_cents_there, submissions_of(self.study))) > _cents_here(self.study)
+                behind = sum(map(cents_there, submissions_of(self.study))) > cents_here(self.study)
                 self.tally["  with money moved that we had not noted"] += behind
 
     def _finish(self) -> None:
@@ -264,7 +258,7 @@ class _Round:
         ):
             submission = there[payment.submission.assignment.crowd_assignment_id]
             if payment.cents not in [one.amount_cents for one in submission.bonuses.all()]:
-                pay_by_hand(submission, payment.cents, _time_there())
+                pay_by_hand(submission, payment.cents, time_there())
             count += 1
         self.tally["  settled by a person"] += count
         return count
@@ -278,20 +272,18 @@ class _Round:
         tally: Counter[str] = Counter()
         bonus_cents = self.study.parsed_design.pay.bonus_cents
         ratings = Rating.objects.filter(submission__assignment__hit__study=self.study)
-        difference = _cents_here(self.study)
+        difference = cents_here(self.study)
         for one in submissions_of(self.study):
-            difference -= _cents_there(one)
+            difference -= cents_there(one)
             handed_in = self.handed_in.get(one.submission_id)
             if handed_in is None:
                 continue
             tally["submissions"] += 1
             tally["answers"] += 3
-            kept = Counter(
-                (row.item_id, row.candidate_id, row.card, row.place, row.value)
-                for row in ratings.filter(submission__assignment__crowd_assignment_id=one.submission_id)
-            )
-            tally["answers lost"] += 3 * (not kept)
-            tally["answers changed"] += bool(kept) and kept != handed_in.ratings
+            ours = ratings.filter(submission__assignment__crowd_assignment_id=one.submission_id)
+            stored = Counter(map(rating_key, ours))
+            tally["answers lost"] += 3 * (not stored)
+            tally["answers changed"] += bool(stored) and stored != handed_in.ratings
             rewards = one.wallet_entries.filter(kind="Reward").count()
             bonuses = one.wallet_entries.filter(kind="Bonus", amount_cents=bonus_cents).count()
             due = int(handed_in.has_won)
@@ -301,57 +293,10 @@ class _Round:
             tally["payments double"] += max(0, rewards - 1) + max(0, bonuses - 1)
             tally["payments to the wrong"] += bonuses > 0 and not due
         tally["cents of difference between our ledger and Prolific's"] = abs(difference)
-        ours = ProlificStudy.objects.filter(internal_name__startswith=f"EvalPlatform {self.study.key} ")
-        tally["studies published twice"] = max(0, ours.exclude(status="UNPUBLISHED").count() - 1)
+        there = ProlificStudy.objects.filter(internal_name__startswith=f"EvalPlatform {self.study.key} ")
+        tally["studies published twice"] = max(0, there.exclude(status="UNPUBLISHED").count() - 1)
         self.tally.update(tally)
         yield from (f"{count} {what}" for what, count in tally.items() if count and what in MUST_BE_ZERO)
-
-
-def _make_study(rng: random.Random) -> "Study":
-    """Make a study of small HITs: the money and the races are the same."""
-    from hits.batching import build_hits
-    from hits.designing import create_study, read_study_file
-    from hits.models import Study
-
-    name = f"chaos-{uuid.UUID(int=rng.getrandbits(128))}"
-    settings: dict[str, Any] = {
-        **read_study_file(ROOT / "examples" / "demo.toml"),
-        "name": name,
-        "seed": rng.randrange(2**31),
-        "datasets": [{"name": "example-empathetic", "dialogs": 6}, {"name": "example-subtitles", "dialogs": 3}],
-        "hits": {"dialogs": 3, "assignments": 3},
-        "checkpoints": {"per_hit": 2, "datasets": ["example-empathetic"]},
-        "pay": {
-            **{"currency": "GBP", "reward": "1.50", "bonus": "0.10", "bonus_points": 2},
-            **{"expected_minutes": 10, "minimum_hourly": "6.00"},
-        },
-        "crowd": {
-            **{"name": "prolific", "countries": [], "min_approved": 0, "min_approval_percent": 0},
-            "max_hits_per_worker": 3,
-        },
-        "screening": [],
-    }
-    build_hits(create_study(settings))
-    return Study.objects.get(name=name)
-
-
-def _time_there() -> datetime:
-    from localprolific.panel_clock import Clock
-
-    return Clock().now()
-
-
-def _cents_here(study: "Study") -> int:
-    from django.db.models import Sum
-
-    from hits.models import Payment
-
-    paid = Payment.objects.filter(submission__assignment__hit__study=study).paid()
-    return int(paid.aggregate(total=Sum("cents"))["total"] or 0)
-
-
-def _cents_there(submission: Any) -> int:
-    return sum(submission.wallet_entries.values_list("amount_cents", flat=True))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,8 @@ import random
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+import uuid
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -209,3 +210,67 @@ def pay_by_hand(submission: "ProlificSubmission", cents: int, now: "datetime") -
             fee_cents=0,
             paid_at=now,
         )
+
+
+def make_study(rng: random.Random) -> "Study":
+    """Make a study of small HITs: the money and the races are the same."""
+    from hits.batching import build_hits
+    from hits.designing import create_study, read_study_file
+    from hits.models import Study
+
+    name = f"chaos-{uuid.UUID(int=rng.getrandbits(128))}"
+    settings: dict[str, Any] = {
+        **read_study_file(ROOT / "examples" / "demo.toml"),
+        "name": name,
+        "seed": rng.randrange(2**31),
+        "datasets": [{"name": "example-empathetic", "dialogs": 6}, {"name": "example-subtitles", "dialogs": 3}],
+        "hits": {"dialogs": 3, "assignments": 3},
+        "checkpoints": {"per_hit": 2, "datasets": ["example-empathetic"]},
+        "pay": {
+            **{"currency": "GBP", "reward": "1.50", "bonus": "0.10", "bonus_points": 2},
+            **{"expected_minutes": 10, "minimum_hourly": "6.00"},
+        },
+        "crowd": {
+            **{"name": "prolific", "countries": [], "min_approved": 0, "min_approval_percent": 0},
+            "max_hits_per_worker": 3,
+        },
+        "screening": [],
+    }
+    build_hits(create_study(settings))
+    return Study.objects.get(name=name)
+
+
+def time_there() -> datetime:
+    from localprolific.panel_clock import Clock
+
+    return Clock().now()
+
+
+def cents_here(study: "Study") -> int:
+    from django.db.models import Sum
+
+    from hits.models import Payment
+
+    paid = Payment.objects.filter(submission__assignment__hit__study=study).paid()
+    return int(paid.aggregate(total=Sum("cents"))["total"] or 0)
+
+
+def cents_there(submission: Any) -> int:
+    return sum(submission.wallet_entries.values_list("amount_cents", flat=True))
+
+
+def take_protection_out() -> None:
+    """Forget each claim when the next run begins, and don't look at the notes at Prolific."""
+    from hits.crowds.prolific.prolific_market import ProlificMarket
+    from hits.models import Payment
+    from hits.paying import bulk_payments
+
+    read_again = bulk_payments._read_again
+
+    def forget(payments: Sequence["Payment"]) -> list["Payment"]:
+        unpaid = Payment.objects.owed().filter(pk__in=[one.pk for one in payments])
+        unpaid.update(sending_at=None, bonus_list=None)
+        return read_again(payments)
+
+    ProlificMarket.asked_before = lambda self, bonuses: []  # type: ignore[method-assign]
+    bulk_payments._read_again = forget

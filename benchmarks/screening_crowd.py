@@ -154,7 +154,11 @@ class _Page:
         return Reply(200, json.dumps({"dialogs": [{"conflict": False, "revision": 1} for _ in said["dialogs"]]}))
 
     def _data(self) -> dict[str, Any]:
-        return {"token": "", "has_agreed": True, "dialogs": [self._dialog(position) for position in range(len(self.dialogs))]}
+        return {
+            "token": "",
+            "has_agreed": True,
+            "dialogs": [self._dialog(position) for position in range(len(self.dialogs))],
+        }
 
     def _dialog(self, position: int) -> dict[str, Any]:
         names = list(self.dialogs[position].writers)

@@ -17,11 +17,20 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from benchmarks.publishing import ROOT
+from benchmarks.restored_rows import HandedIn, Snapshot
+from benchmarks.sync_outcome import AND_ZERO, MUST_BE_ZERO, SyncOutcome
+from benchmarks.sync_side import (
+    annotation_of,
+    both_sides_at_once,
+    change_by_hand,
+    count_approved,
+    how_far,
+    import_corpus,
+    make_study,
+)
 from benchmarks.two_sides import (
     MARKET,
     Churn,
@@ -36,19 +45,10 @@ from benchmarks.two_sides import (
 if TYPE_CHECKING:
     from multiprocessing.context import ForkProcess
 
-    from django.db.models import Model
-
-    from hits.models import Assignment, Study
+    from hits.models import Study
 
 ROUNDS_KEPT = 8
 WORKERS = 12
-MUST_BE_ZERO = ("answers lost", "answers changed", "payments double", "payments missing", "payments to the wrong")
-AND_ZERO = (
-    "cents of difference between our ledger and the marketplace's",
-    "empty submissions that we paid",
-    "empty submissions that nobody is asked about",
-    "last syncs that failed",
-)
 REPORTED = (
     "rounds",
     "  met by throttle",
@@ -102,7 +102,7 @@ class Chaos:
         self._churn = Churn()
 
     def play(self) -> None:
-        study = _make_study(f"chaos-{uuid.UUID(int=self._rng.getrandbits(128))}", self._rng)
+        study = make_study(f"chaos-{uuid.UUID(int=self._rng.getrandbits(128))}", self._rng)
         round_ = _Round(study, self._rng, self._server, self.tally)
         with some_lies(self._rng, self._churn) as lies:
             round_.play()
@@ -186,7 +186,7 @@ class _Round:
         from localturk.seeding import ensure_worker_accounts
 
         ensure_worker_accounts()
-        hits = list(TurkHit.objects.filter(requester_annotation__startswith=_annotation(self.study)))
+        hits = list(TurkHit.objects.filter(requester_annotation__startswith=annotation_of(self.study)))
         accounts = list(WorkerAccount.objects.order_by("pk")[:5])
         for _ in range(self.rng.choice([0, 0, 1, 2, 3])):
             account = self.rng.choice(accounts)
@@ -203,17 +203,17 @@ class _Round:
         for assignment_id, worker_id in sorted(self.handed_in):
             draw = self.rng.random()
             if draw < 0.15:
-                _by_hand("RejectAssignment", AssignmentId=assignment_id, RequesterFeedback="A slip.")
+                change_by_hand("RejectAssignment", AssignmentId=assignment_id, RequesterFeedback="A slip.")
             elif draw < 0.3:
                 words = {"Reason": "Thank you for your letter.", "BonusAmount": "0.07"}
-                _by_hand("SendBonus", AssignmentId=assignment_id, WorkerId=worker_id, **words)
+                change_by_hand("SendBonus", AssignmentId=assignment_id, WorkerId=worker_id, **words)
 
     def _take_rejections_back(self) -> None:
         from localturk.models import TurkAssignment
 
-        ours = TurkAssignment.objects.filter(hit__requester_annotation__startswith=_annotation(self.study))
+        ours = TurkAssignment.objects.filter(hit__requester_annotation__startswith=annotation_of(self.study))
         for one in ours.filter(status="Rejected"):
-            is_done = _by_hand("ApproveAssignment", AssignmentId=one.assignment_id, OverrideRejection=True)
+            is_done = change_by_hand("ApproveAssignment", AssignmentId=one.assignment_id, OverrideRejection=True)
             self.tally["rejections overridden there"] += is_done
 
     def _work(self, hit_count: int) -> None:
@@ -225,7 +225,7 @@ class _Round:
 
         if hit_count:
             crowd = Crowd(WORKERS, read_truth("demo"), seed=self.study.design["seed"])
-            simulate(self.study, crowd, _both_sides_at_once(), hit_count=hit_count)
+            simulate(self.study, crowd, both_sides_at_once(), hit_count=hit_count)
         for assignment in Assignment.objects.filter(hit__study=self.study).exclude(submitted_at=None):
             key = assignment.crowd_assignment_id, assignment.crowd_worker_id
             if key not in self.handed_in:
@@ -269,14 +269,14 @@ class _Round:
         else:
             count = self.rng.randint(0, len(self.handed_in))
             until = time.monotonic() + self.rng.uniform(0, 3)
-            while process.is_alive() and time.monotonic() < until and _approved(self.study) < count:
+            while process.is_alive() and time.monotonic() < until and count_approved(self.study) < count:
                 time.sleep(0.005)
             process.join(self.rng.uniform(0, 0.15))
         if process.is_alive():
             process.kill()
             process.join()
             self.tally["syncs killed"] += 1
-            self.tally[f"  {_how_far(self.study)}"] += 1
+            self.tally[f"  {how_far(self.study)}"] += 1
 
     def _finish(self) -> None:
         for _ in range(2):
@@ -285,254 +285,11 @@ class _Round:
             self.tally["last syncs that failed"] += process.exitcode != 0
             self.server.wait_for_what_is_on_its_way()
 
-    # --- What came of it ---
-
     def compare(self) -> Iterator[str]:
-        from hits.models import Rating
-        from localturk.models import TurkAssignment
-
-        there = TurkAssignment.objects.filter(hit__requester_annotation__startswith=_annotation(self.study))
-        there = there.filter(status__in=["Submitted", "Approved", "Rejected"])
-        tally: Counter[str] = Counter()
-        of_study = Rating.objects.filter(submission__assignment__hit__study=self.study)
-        for assignment in there.select_related("worker"):
-            key = assignment.assignment_id, assignment.worker.worker_id
-            if key in self.empty:
-                self._look_at_empty(assignment, tally)
-                continue
-            ratings = of_study.filter(
-                submission__assignment__crowd_assignment_id=key[0], submission__assignment__crowd_worker_id=key[1]
-            )
-            self._compare_one(assignment, self.handed_in[key], Counter(map(_rating, ratings)), tally)
-        tally["answers lost"] += max(0, len(self.handed_in) + len(self.empty) - len(there)) * self._dialog_count()
-        ours, theirs = _cents_here(self.study), _cents_there(self.study)
-        tally[AND_ZERO[0]] = abs(ours - theirs)
+        """Count what came of the round, and yield what must not have happened."""
+        tally = SyncOutcome(self.study, self.handed_in, self.empty).counts()
         self.tally.update(tally)
         yield from (f"{count} {what}" for what, count in tally.items() if count and what in (*MUST_BE_ZERO, *AND_ZERO))
-
-    def _look_at_empty(self, there: Any, tally: Counter[str]) -> None:
-        """Check an empty submission: only the marketplace itself may approve it, after its delay; until then it waits
-        for a person's decision."""
-        from hits.budgeting import waiting_for_decision
-        from hits.models import Submission, offering_for
-
-        tally["empty submissions"] += 1
-        is_paid_by_itself = there.status == "Approved" and there.approved_at == there.auto_approval_at
-        tally["  approved by the marketplace itself"] += is_paid_by_itself
-        tally["empty submissions that we paid"] += there.status == "Approved" and not is_paid_by_itself
-        if there.status == "Submitted":
-            ours = Submission.objects.get(assignment__crowd_assignment_id=there.assignment_id)
-            tally["empty submissions that nobody is asked about"] += ours.pk not in waiting_for_decision(
-                offering_for(self.study, "local")
-            )
-
-    def _compare_one(self, there: Any, handed_in: "HandedIn", ratings: Counter[Any], tally: Counter[str]) -> None:
-        tally["assignments handed in"] += 1
-        tally["answers of them"] += self._dialog_count()
-        if not ratings:
-            tally["answers lost"] += self._dialog_count()
-        tally["answers changed"] += bool(ratings) and ratings != handed_in.ratings
-        rewards = there.ledger_entries.filter(kind="Reward").count()
-        bonuses = there.bonus_payments.filter(reason__endswith="[bonus]").count()
-        tally["bonuses given there by hand"] += there.bonus_payments.count() - bonuses
-        due = int(handed_in.has_won)
-        tally["rewards"] += rewards
-        tally["bonuses"] += bonuses
-        tally["payments missing"] += (rewards < 1) + (bonuses < due)
-        tally["payments double"] += max(0, rewards - 1) + max(0, bonuses - 1)
-        tally["payments to the wrong"] += bonuses > 0 and not due
-
-    def _dialog_count(self) -> int:
-        return int(self.study.design["hits"]["dialogs"])
-
-
-@dataclass(frozen=True)
-class HandedIn:
-    """What a worker submitted, and whether it wins the bonus."""
-
-    ratings: Counter[Any]
-    has_won: bool
-    hit_pk: int
-
-    @classmethod
-    def of(cls, assignment: "Assignment") -> "HandedIn":
-        from hits.protocols import protocol_of
-
-        protocol = protocol_of(assignment.hit.study.parsed_design)
-        items = {item.pk: item for item in assignment.hit.items.all()}
-        ratings: Counter[Any] = Counter()
-        for answer in assignment.answers.all():
-            for place, card in enumerate(answer.card_order):
-                cards = items[answer.item_id].cards[card]
-                for candidate in cards.writers:
-                    for value in protocol.values_of_card(answer.value, card).values():
-                        ratings[answer.item_id, candidate, card, place, value] += 1
-        won = sum(protocol.value_passes(value) for (_, candidate, *_, value) in ratings if candidate is None)
-        return cls(ratings, won >= assignment.hit.study.design["pay"]["bonus_points"], assignment.hit_id)
-
-
-class Snapshot:
-    """Our rows of a study, except for the study itself and its HITs. (The marketplace has its own database.)"""
-
-    def __init__(self, study: "Study") -> None:
-        self._study = study
-        self._rows = {model: list(self._of_study(model, path)) for model, path in _tables()}
-
-    def restore(self) -> None:
-        from django.db import transaction
-
-        with transaction.atomic():
-            for model, path in reversed(_tables()):
-                self._of_study(model, path).delete()
-            for model, _ in _tables():
-                model._base_manager.bulk_create(self._rows[model])
-            _reset_ids([model for model, _ in _tables()])
-
-    def _of_study(self, model: "type[Model]", path: str) -> Any:
-        return model._base_manager.filter(**{path: self._study.pk})
-
-
-def _tables() -> "list[tuple[type[Model], str]]":
-    from hits import models
-
-    return [
-        (models.Offering, "study"),
-        (models.BonusList, "offering__study"),
-        (models.HitPlaces, "offering__study"),
-        (models.Publication, "hit__study"),
-        (models.Replacement, "hit__study"),
-        (models.Standing, "offering__study"),
-        (models.Event, "study"),
-        (models.Assignment, "hit__study"),
-        (models.Answer, "assignment__hit__study"),
-        (models.BonusCheck, "assignment__hit__study"),
-        (models.Submission, "assignment__hit__study"),
-        (models.Rating, "submission__assignment__hit__study"),
-        (models.Payment, "submission__assignment__hit__study"),
-    ]
-
-
-def _reset_ids(models: "list[type[Model]]") -> None:
-    """Reset the counters of ids. A restored database gives the same ids again, to other rows than before."""
-    from django.core.management.color import no_style
-    from django.db import connection
-
-    statements = connection.ops.sequence_reset_sql(no_style(), models)
-    if connection.vendor == "sqlite":
-        tables = [model._meta.db_table for model in models]
-        most = "coalesce((SELECT max(id) FROM {0}), 0)"
-        statements = [f"UPDATE sqlite_sequence SET seq = {most.format(one)} WHERE name = '{one}'" for one in tables]
-    with connection.cursor() as cursor:
-        for statement in statements:
-            cursor.execute(statement)
-
-
-def _by_hand(operation: str, **params: Any) -> bool:
-    """Change the marketplace's tables directly, as somebody does on its own pages, past our client and the faults."""
-    from django.db import transaction
-
-    from localturk.clock import Clock
-    from localturk.errors import TurkError
-    from localturk.operations import OPERATIONS
-
-    try:
-        with transaction.atomic(using=MARKET):
-            OPERATIONS[operation](params, Clock().now())
-    except TurkError:
-        return False  # mostly because one of our runs was faster
-    return True
-
-
-def _both_sides_at_once() -> Any:
-    from django.db import transaction
-    from django.test import override_settings
-
-    from simulated_crowd.channels import InProcess
-
-    class BothSides(InProcess):
-        """Runs a stint in two transactions, ours and the marketplace's, into which its own process may be writing."""
-
-        def whole_stint(self) -> AbstractContextManager[object]:
-            stack = ExitStack()
-            # Our page asks who holds an assignment. Over HTTP, it would ask a process that can't see the transaction
-            # yet.
-            stack.enter_context(override_settings(MTURK_LOCAL_URL=""))
-            stack.enter_context(transaction.atomic(using=MARKET))
-            stack.enter_context(super().whole_stint())
-            return stack
-
-    return BothSides()
-
-
-def import_corpus() -> None:
-    from io import StringIO
-
-    from django.core.management import call_command
-
-    corpus = ROOT / "examples" / "corpus"
-    for name in ("subtitles", "emotional", "empathetic"):
-        call_command("import_dialogs", corpus / f"{name}.jsonl", dataset=f"example-{name}", stdout=StringIO())
-    call_command("import_candidates", corpus / "candidates.jsonl", stdout=StringIO())
-
-
-def _make_study(name: str, rng: random.Random) -> "Study":
-    """Make and publish a study of small HITs: the money and the races are the same."""
-    from django.utils import timezone
-
-    from hits.batching import build_hits
-    from hits.crowds.mturk.crowd import connect
-    from hits.designing import create_study, read_study_file
-    from hits.models import Study, offering_for
-    from hits.publishing import plan_publishing, publish_hits
-
-    settings: dict[str, Any] = {
-        **read_study_file(ROOT / "examples" / "demo.toml"),
-        "name": name,
-        "seed": rng.randrange(2**31),
-        "datasets": [{"name": "example-empathetic", "dialogs": 6}, {"name": "example-subtitles", "dialogs": 3}],
-        "hits": {"dialogs": 3, "assignments": 3},
-        "checkpoints": {"per_hit": 2, "datasets": ["example-empathetic"]},
-        "pay": {"bonus_points": 2},
-        "screening": [],
-    }
-    build_hits(create_study(settings))
-    study = Study.objects.get(name=name)
-    url = "http://127.0.0.1:8000/work"
-    publish_hits(plan_publishing(offering_for(study, "local")), connect(), url, timezone.now)
-    return study
-
-
-def _annotation(study: "Study") -> str:
-    return f"evalplatform {study.key} "
-
-
-def _approved(study: "Study") -> int:
-    from localturk.models import TurkAssignment
-
-    of_study = TurkAssignment.objects.filter(hit__requester_annotation__startswith=_annotation(study))
-    return of_study.filter(status="Approved").count()
-
-
-def _how_far(study: "Study") -> str:
-    is_behind = _cents_there(study) > _cents_here(study)
-    return "with money moved that we had not noted" if is_behind else "at another moment"
-
-
-def _cents_here(study: "Study") -> int:
-    from hits.models import Payment
-
-    return Payment.objects.filter(submission__assignment__hit__study=study).paid().cents()
-
-
-def _cents_there(study: "Study") -> int:
-    from localturk.models import LedgerEntry
-
-    entries = LedgerEntry.objects.filter(assignment__hit__requester_annotation__startswith=_annotation(study))
-    return sum(entry.amount_cents + entry.fee_cents for entry in entries)
-
-
-def _rating(rating: Any) -> tuple[Any, ...]:
-    return rating.item_id, rating.candidate_id, rating.card, rating.place, rating.value
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from hits.models.publication import IS_CONFIRMED, IS_OPEN
 class OfferedStudy:
     """How far a study is on one offering."""
 
-    place: str
+    marketplace: str
     submitted: int
     published: int  # assignments, without replacements
     open_hits: int
@@ -46,7 +46,7 @@ def listed_studies(studies: Iterable[Study]) -> list[ListedStudy]:
         row, submitted = published.get(offering.pk), handed_in.get(offering.pk, 0)
         if row or submitted:
             places, hits = (row["places"], row["open_hits"]) if row else (0, 0)
-            by_study[offering.study_id].append(OfferedStudy(offering.place, submitted, places, hits))
+            by_study[offering.study_id].append(OfferedStudy(offering.marketplace, submitted, places, hits))
     return [ListedStudy(study, by_study[study.pk]) for study in listed]
 
 

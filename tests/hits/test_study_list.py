@@ -28,7 +28,8 @@ def test_each_offering_of_a_study_has_its_own_line(demo_study: Study, researcher
     Offering.objects.create(study=demo_study, crowd="link", environment="open")  # asked about, never published
     [listed] = listed_studies([demo_study])
 
-    assert [(one.place, one.submitted, one.published, one.open_hits) for one in listed.offered] == [("local", 2, 24, 6)]
+    [there] = listed.offered
+    assert (there.marketplace, there.submitted, there.published, there.open_hits) == ("local", 2, 24, 6)
     for address in ("/", "/studies/"):
         page = " ".join(html_of(researcher_client.get(address)).split())
         assert "2 of 24 assignments, on offer" in page
