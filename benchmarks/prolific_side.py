@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -18,8 +19,6 @@ from benchmarks.publishing import ROOT
 from benchmarks.two_sides import MARKET, Server
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from hits.models import Study
     from localprolific.models import Participant, ProlificStudy, ProlificSubmission
 

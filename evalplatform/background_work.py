@@ -35,11 +35,13 @@ class BackgroundWorkQuerySet(models.QuerySet[Row]):
         return self.filter(requested_at__isnull=False, finished_at=None)
 
     def done(self) -> Self:
-        """Requested and finished. A message that arrives now is a second one for the same request."""
+        """Return the work that was requested and is finished. A message that arrives now is a second one for the same
+        request."""
         return self.filter(requested_at__isnull=False, finished_at__isnull=False)
 
     def quiet(self, now: datetime) -> Self:
-        """Under way, but nobody has been heard of it for a while: its process may be dead, or there is none."""
+        """Return the work that is under way, but of which nothing was heard for a while: its process may be dead, or
+        there is none."""
         return self._with_last_heard().under_way().filter(_is_long_from(now))
 
     def request_once(self, send: Callable[[], None], now: datetime) -> bool:
@@ -92,7 +94,8 @@ class BackgroundWorkQuerySet(models.QuerySet[Row]):
 
 
 def _is_long_from(now: datetime) -> Q:
-    """Heard of long ago, or long after now: a clock was wrong once, and nobody should wait until that time comes."""
+    """Match what was heard of long ago, or long after now: a clock was wrong once, and nobody should wait until that
+    time comes."""
     return Q(last_heard_at__lt=now - QUIET_AFTER) | Q(last_heard_at__gt=now + QUIET_AFTER)
 
 

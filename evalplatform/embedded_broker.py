@@ -136,7 +136,7 @@ class _Claims:
         self._queues: set[str] = set()
 
     def note_queue(self, queue: str) -> None:
-        """Into the lock file, for who asks whether anyone listens to a queue."""
+        """Write the queue's name into the lock file, for whoever asks whether anyone listens to it."""
         if queue not in self._queues:
             self._queues.add(queue)
             os.write(self._lock, f"{queue}\n".encode())

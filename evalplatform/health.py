@@ -32,10 +32,11 @@ class PartHealth:
 
 
 class _Cached:
-    """The last answer, for strangers: a look costs up to some seconds, so one is taken now and then, however many ask.
+    """The last answer, which strangers get. A look takes up to some seconds, so there is one now and then, however many
+    strangers ask.
 
-    For each process of its own: asking another process whether the database answers needs the database, or another part
-    that can be missing.
+    Each process has an answer of its own: to share one, processes would need the database, or another part that can be
+    missing.
     """
 
     def __init__(self) -> None:
@@ -59,7 +60,8 @@ _cached = _Cached()
 @never_cache
 @require_GET
 def show_health(request: HttpRequest) -> HttpResponse:
-    """A page for people, JSON for monitors that ask for it; 503 when a part is missing.
+    """Answer with a page for people, with JSON for monitors that ask for it, and with status 503 when a part is
+    missing.
 
     Who is logged in gets a fresh look with all details. Others get the last one, and no details.
     """
@@ -77,7 +79,8 @@ def show_health(request: HttpRequest) -> HttpResponse:
 
 
 def _is_logged_in(request: HttpRequest) -> bool:
-    """By hand, since this page comes without the session's middleware. To be asked only where the database answers."""
+    """Return whether the visitor is logged in. This page runs without the session's middleware, so the session is read
+    here; call it only where the database answers."""
     if settings.SESSION_COOKIE_NAME not in request.COOKIES:
         return False
     request.session = SessionStore(request.COOKIES[settings.SESSION_COOKIE_NAME])
@@ -104,7 +107,8 @@ def can_reach_database() -> bool:
 
 
 def _check_database() -> PartHealth:
-    """On PostgreSQL by a connection of its own: the pool tries for longer than a web server waits for a page."""
+    """Ask the database. On PostgreSQL this takes a connection of its own: the pool tries for longer than a web server
+    waits for a page."""
     try:
         if connection.vendor == "postgresql":
             parameters = {**connection.get_connection_params(), "connect_timeout": CONNECT_SECONDS}
@@ -132,7 +136,8 @@ def _check_broker() -> PartHealth:
 
 
 def _check_processes(counts_all: bool) -> PartHealth:
-    """Those at a real broker are counted by waiting for their answers; that there is one, the first answer tells."""
+    """Count the background processes. At a real broker, all of them are counted by waiting for their answers; the first
+    answer already tells that there is one."""
     if settings.HAS_EMBEDDED_BROKER:
         count = count_live_processes(settings.EMBEDDED_BROKER_DIR)
     else:

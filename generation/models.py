@@ -40,7 +40,7 @@ class Dataset(models.Model):
 
 
 class StyleCheck(BackgroundWork):
-    """That someone asked for a dataset's style check. What was found last stands with the dataset."""
+    """A request to check a dataset's style. What the last check found is stored with the dataset."""
 
     dataset = models.OneToOneField(Dataset, on_delete=models.CASCADE, related_name="style_check")
     problem = models.TextField(blank=True)

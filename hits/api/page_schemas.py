@@ -13,7 +13,7 @@ PAGE_CONSTANTS: dict[str, int | str] = {"LONGEST_CHOICE": LONGEST_CHOICE, "CHOIC
 
 
 class WithProtocol(BaseModel):
-    """Beside these fields stand those of the study's protocol."""
+    """The fields of the study's protocol stand beside these."""
 
     model_config = ConfigDict(extra="allow")
 

@@ -28,7 +28,7 @@ class Schema(BaseModel):
 
 
 def _with_answers(schema: dict[str, Any]) -> None:
-    """Describes what the study's protocol adds: each protocol has fields of its own."""
+    """Describe the fields that the study's protocol adds: each protocol has its own."""
     schema["additionalProperties"] = False
     for protocol in PROTOCOLS.values():
         answer = protocol.sent_class.model_json_schema()
@@ -38,8 +38,8 @@ def _with_answers(schema: dict[str, Any]) -> None:
 
 
 class DialogIn(Schema):
-    """The answer by the cards' places on the page, in the fields of the study's protocol; times and moves from the
-    beginning of the dialog."""
+    """An answer to one dialog: the protocol's own fields, by the cards' places on the page, with times and moves
+    counted from when the dialog was first shown."""
 
     model_config = ConfigDict(extra="allow", strict=True, json_schema_extra=_with_answers)
 
@@ -76,7 +76,8 @@ class SubmitIn(Schema):
 
 
 class DialogOut(BaseModel):
-    """With a conflict, also what is stored, in the protocol's fields: another tab has said it meanwhile."""
+    """What came of saving a dialog. In a conflict, another tab has saved meanwhile, and what is stored comes with the
+    answer, in the protocol's fields."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -122,7 +123,7 @@ class SubmitOut(BaseModel):
 
 
 class RefusalOut(BaseModel):
-    """With a heading, the work ends here, on a page of its own."""
+    """Why the server refused. If there is a heading, the work ends here, on a page of its own."""
 
     code: str
     heading: str

@@ -18,7 +18,7 @@ class StudyCommand(PlatformCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         self.run(options)
 
-    def add_place_arguments(self, parser: CommandParser, needs_environment: bool = False) -> None:
+    def add_marketplace_arguments(self, parser: CommandParser, needs_environment: bool = False) -> None:
         """Add arguments that say where the study is offered; by default the usual crowd's safest environment."""
         names = {one.name: None for crowd in CROWDS.values() for one in crowd.environments}
         parser.add_argument("--crowd", choices=list(CROWDS), default=USUAL_CROWD, help="where workers come from")

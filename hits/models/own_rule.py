@@ -33,7 +33,7 @@ class RuleLook(models.Model):
 
 
 class DroppedModel(models.Model):
-    """A generator that has lost by the study's rule. HITs that are published from now on leave it out
+    """A generator that has lost by the study's rule. HITs that are published from now on are without it
     (`Publication.dropped_models`). Rows are only added."""
 
     offering = models.ForeignKey(Offering, on_delete=models.CASCADE, related_name="dropped_models")
@@ -58,8 +58,8 @@ class RuleStopQuerySet(models.QuerySet["RuleStop"]):
 
 
 class RuleStop(models.Model):
-    """That a study has stopped by its own rule, and why. It is saved before the marketplace is told; `applied_at` is
-    set after it. A stop for want of money is lifted when somebody publishes more."""
+    """A stop of a study by its own rule, with the reason. The row is saved before the marketplace is told, and
+    `applied_at` is set after that. A stop for want of money is lifted when somebody publishes more."""
 
     class Kind(models.TextChoices):
         DECIDED = "decided"

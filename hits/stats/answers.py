@@ -43,7 +43,7 @@ class Answers:
 
     @property
     def without_scores(self) -> "Answers":
-        """Return who answered what alone, where a pair's differences are kept beside it."""
+        """Return the answers without their scores, for a caller that has the differences of a pair already."""
         return Answers(self.dialog, self.worker, self.dataset, self.scores[:, :0], self.pairs)
 
 

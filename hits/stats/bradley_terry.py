@@ -64,7 +64,8 @@ def rank_generators(ratings: CodedRatings, dataset: str | None) -> Ranking:
 
 
 def _rankable(ratings: CodedRatings, is_pooled: bool) -> list[int]:
-    """Return the generators that were rated; of all datasets together, those that were rated in each."""
+    """Return the generators that can be ranked: those that were rated or, in all datasets together, those that were
+    rated in each."""
     rows = ratings.by_generators.from_both_sides
     counts = np.bincount(rows.generator, minlength=len(ratings.generators))
     problems = ratings.pooling_problems if is_pooled else ("",) * len(counts)
@@ -80,7 +81,8 @@ def with_half_ties(counts: Floats) -> Floats:
 
 
 def fit(counts: Floats) -> tuple[Floats, float]:
-    """Fit strengths and log v to counts by first generator, second generator (with a higher code) and outcome."""
+    """Fit the strengths and log v. `counts` is indexed by first generator, second generator (the one with the higher
+    code) and outcome."""
     size = len(counts)
     has_ties = bool(counts[:, :, 1].sum())
     found = np.zeros(size + 1)
@@ -102,8 +104,8 @@ def fit(counts: Floats) -> tuple[Floats, float]:
 
 @dataclass(frozen=True)
 class _Outcomes:
-    """For each pair of generators in turn, what each answer says: 0 first higher, 1 alike, 2 second higher, 3
-    nothing."""
+    """What each answer says of each pair of generators: 0 if the first is higher, 1 if both are alike, 2 if the second
+    is higher, 3 if it says nothing of the pair."""
 
     pairs: list[tuple[int, int]]
     codes: npt.NDArray[np.int8]  # pair x answer

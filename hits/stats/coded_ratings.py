@@ -129,7 +129,7 @@ class CodedRatings:
 
     @cached_property
     def cards(self) -> "CodedRatings":
-        """One row for each card of generators that a worker moved; agreement is counted on these."""
+        """Return one row for each card of generators that a worker moved; agreement is counted on these."""
         return self.of((self.generator != HUMAN) & self.is_first_of_card)
 
     @cached_property

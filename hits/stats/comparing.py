@@ -97,8 +97,8 @@ class _Scope:
 
 
 def _scopes(ratings: CodedRatings, plan: Plan, criterion: str) -> list[_Scope]:
-    """Return the scopes. Which of them is primary belongs to the plan; without one, datasets are primary only where all
-    of them together mean nothing."""
+    """Return the scopes. The plan says which of them is primary; without a plan, datasets are primary only where all of
+    them together mean nothing."""
     count = len(ratings.datasets)
     is_pooled = (not ratings.pooling_problem) if plan.is_pooled is None else plan.is_pooled
     single = [
@@ -109,8 +109,8 @@ def _scopes(ratings: CodedRatings, plan: Plan, criterion: str) -> list[_Scope]:
 
 
 def _families(ratings: CodedRatings, scopes: Sequence[_Scope], sizes: Sequence[PairSizes]) -> dict[bool, int]:
-    """Count the pairs that may be tested in the primary family (True) and in the exploratory one: those of which both
-    were rated."""
+    """Count the pairs that may be tested in the primary family (True) and in the exploratory one. Both generators of
+    such a pair were rated."""
     names = ratings.generators
     marks = [
         scope.has_primary(names[first], names[second])
@@ -122,7 +122,7 @@ def _families(ratings: CodedRatings, scopes: Sequence[_Scope], sizes: Sequence[P
 
 
 def _of_labels(ratings: CodedRatings) -> list[Comparisons]:
-    """Labels have no order: no model can be better than another."""
+    """Return comparisons without a test: labels have no order, so no model can be better than another."""
     names: list[str | None] = [*ratings.datasets]
     pairs = tuple(_not_compared(*pair, NO_ORDER) for pair in combinations(ratings.generators, 2))
     letters = tuple(Lettered(name, Undefined(NO_ORDER), "") for name in ratings.generators)

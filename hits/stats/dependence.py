@@ -201,7 +201,7 @@ def _within_workers(column: Floats, scores: Floats, clusters: Clusters, adjustin
 
 
 def _less_both(column: Floats, one: _Adjusting, other: _Adjusting) -> Floats:
-    """Take off the means of the cells and of the workers in turn, until nothing changes (von Neumann's projections)."""
+    """Subtract the means of the cells and of the workers in turn, until nothing changes (von Neumann's projections)."""
     for _ in range(MOST_ROUNDS):
         before = column
         column = other.less_means(one.less_means(column))

@@ -28,5 +28,5 @@ def _absorbed(groups: Sequence[frozenset[str]]) -> list[frozenset[str]]:
 
 
 def _letter(index: int) -> str:
-    """a, b, ... z, a1, b1, ..."""
+    """Return the name of a group: a, b, ... z, a1, b1, ..."""
     return ascii_lowercase[index % 26] + (str(index // 26) if index >= 26 else "")

@@ -117,7 +117,7 @@ class Setting:
 
     @property
     def worker_count(self) -> int:
-        """The effective number of workers, said or assumed."""
+        """Return the effective number of workers that was given, or else the one that is assumed."""
         slots = self.hits * self.raters
         if self.workers:
             return min(self.workers, slots)
@@ -126,19 +126,19 @@ class Setting:
 
     @property
     def largest_difference(self) -> float:
-        """The largest difference on the grid that leaves the better generator some okay and bad."""
+        """Return the largest difference on the grid that leaves the better generator some okay and bad."""
         return (math.ceil((1 - self.proportions[0]) * GRID - 1e-9) - 1) / GRID
 
     @property
     def cuts(self) -> tuple[float, float]:
-        """Where the weaker generator's latent becomes okay, and where good."""
+        """Return the latents from which the weaker generator's rating is okay, and from which it is good."""
         good, _, bad = self.proportions
         return float(scipy.special.ndtri(bad)), float(scipy.special.ndtri(1 - good))
 
     @property
     def can_find(self) -> bool:
-        """Whether the permutation test can give a small enough p-value at all: with n dialogs, none below 2 / 2^n. A
-        confidence sequence takes some dialogs and workers to begin."""
+        """Return whether the permutation test can give a small enough p-value at all: with n dialogs, none is below 2 /
+        2^n. A confidence sequence takes some dialogs and workers to begin."""
         if self.is_by_sequence:
             return not too_early(self.dialogs, self.worker_count)
         return 2.0 ** (1 - self.dialogs) <= self.alpha_per_pair

@@ -87,7 +87,7 @@ def krippendorff_alpha(counts: Floats, scores: Sequence[float], level: str) -> f
 
 @dataclass(frozen=True)
 class _Counts:
-    """Of replies with two ratings or more: what was said, by rating and by reply."""
+    """What was said of the replies that have two ratings or more, by rating and by reply."""
 
     by_reply: Floats  # reply x value
     sizes: Floats  # by reply

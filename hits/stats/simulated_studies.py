@@ -52,7 +52,7 @@ class Sums:
     answers_of_workers: Floats
 
     def statistic(self) -> Floats:
-        """sum / sqrt(V_dialogs + max(0, V_workers - V_answers)), as hits.stats.sign_flips has it."""
+        """Return sum / sqrt(V_dialogs + max(0, V_workers - V_answers)), as hits.stats.sign_flips has it."""
         of_workers = np.einsum("...w,...w", self.by_worker, self.by_worker)
         variance = self.of_dialogs + np.maximum(of_workers - self.of_answers, 0)
         found: Floats = np.divide(self.total, np.sqrt(variance), out=np.zeros_like(variance), where=variance > 0)

@@ -175,8 +175,8 @@ def _live(request: HttpRequest, offering: Offering) -> dict[str, Any]:
 
 def _so_far(request: HttpRequest, offering: Offering, has_work: bool) -> dict[str, Any]:
     """Say whether results are interim, and show the confidence sequences that were computed last: those of stored
-    results, or of the study's own rule. Nothing is computed here. Who reads stored results has looked, wherever they
-    stand."""
+    results, or of the study's own rule. Nothing is computed here. Showing stored results is noted as a look at them, on
+    whatever page they stand."""
     if not has_work:
         return {"interim": "", "sequences": []}
     measured = measure_progress(offering)

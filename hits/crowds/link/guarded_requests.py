@@ -21,21 +21,21 @@ MOST_BYTES = 20_000
 
 @dataclass(frozen=True)
 class NotSent:
-    """Nobody can have acted upon it: there was no connection."""
+    """The request was not sent, since there was no connection: nobody can have acted upon it."""
 
     in_words: str
 
 
 @dataclass(frozen=True)
 class Sent:
-    """It was sent, and the answer was lost."""
+    """The request was sent, and its answer was lost."""
 
     in_words: str
 
 
 @dataclass(frozen=True)
 class Answer:
-    """It was answered."""
+    """The request was answered."""
 
     status: int
     body: str = ""

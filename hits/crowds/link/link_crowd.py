@@ -96,8 +96,8 @@ class Links:
         return arrival(request)
 
     def ask_holder(self, visit: Visit, offering: Offering) -> Held:
-        """A visit's address is signed by us, so whoever has it is who it says. Opening it again holds the work again:
-        nobody else keeps time for them."""
+        """Say that the visitor holds the assignment: we have signed the visit's address, so whoever has it is who it
+        says. Opening it again holds the work again, since nobody else keeps time for them."""
         return Held(Word.HOLDS)
 
     def hand_back(self, assignment: Assignment, submit_to: str, code: str, copy: Mapping[str, str]) -> HandBack:

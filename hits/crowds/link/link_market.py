@@ -58,7 +58,8 @@ class LinkMarket:
     def settle_offering(
         self, offering: Offering, notes: Mapping[str, str], address: str, places: int, is_on_offer: bool
     ) -> Mapping[str, str]:
-        """Make the first link. Whether the study is on offer, its page reads from the rows."""
+        """Make the first link. There is nothing else to settle: the page reads from our rows whether the study is on
+        offer."""
         ensure_first_link(offering, timezone.now())
         return notes
 
@@ -73,13 +74,13 @@ class LinkMarket:
         raise MarketRefused("no such task", f"{crowd_hit_id} is no task of {self._offering}.", is_gone=True)
 
     def expire_hit(self, crowd_hit_id: str) -> None:
-        """The rows say what is on offer."""
+        """Do nothing: our rows say what is on offer."""
 
     def extend_hit(self, crowd_hit_id: str, expires_at: datetime) -> None:
-        """The rows say what is on offer."""
+        """Do nothing: our rows say what is on offer."""
 
     def add_assignments(self, crowd_hit_id: str, count: int, token: str) -> None:
-        """The rows say how many places there are."""
+        """Do nothing: our rows say how many places there are."""
 
     # Work
 
@@ -129,13 +130,13 @@ class LinkMarket:
     # Money: there is nobody to tell
 
     def approve(self, crowd_assignment_id: str, feedback: str = "") -> None:
-        """Our own row is all there is."""
+        """Do nothing: our own row is all there is."""
 
     def reject(self, crowd_assignment_id: str, reason: str) -> None:
         raise MarketRefused("link", "Work that came by a link can't be rejected here.")
 
     def send_bonus(self, worker_id: str, assignment_id: str, cents: int, reason: str, token: str) -> None:
-        """It is on the list of what is due."""
+        """Do nothing: the bonus is on the list of what is due."""
 
     def list_bonuses_of_hit(self, crowd_hit_id: str) -> Iterator[MarketBonus]:
         return iter([])
@@ -143,10 +144,10 @@ class LinkMarket:
     # Who gets no more of a study: our own page refuses them
 
     def keep_out(self, offering: Offering, worker_id: str) -> None:
-        """The page of the link asks the standings."""
+        """Do nothing: the link's page looks at the standings."""
 
     def let_in(self, offering: Offering, worker_id: str, reason: str) -> None:
-        """The page of the link asks the standings."""
+        """Do nothing: the link's page looks at the standings."""
 
     def block_worker(self, worker_id: str, reason: str) -> None:
         raise MarketRefused("link", "A link has no record of workers beyond this study.")

@@ -26,7 +26,7 @@ few thousand. docs/results.md explains every file; check_bundle checks a bundle.
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study")
         parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="the bundle's folder")
-        self.add_place_arguments(parser)
+        self.add_marketplace_arguments(parser)
         parser.add_argument(
             "--pseudonyms", default="", metavar="NAME", help="share pseudonyms with bundles of this name"
         )

@@ -21,7 +21,7 @@ offer still lead to the old address: redirect it, or put them up again with put_
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study")
-        self.add_place_arguments(parser, needs_environment=True)
+        self.add_marketplace_arguments(parser, needs_environment=True)
 
     def run(self, options: dict[str, Any]) -> None:
         offering = self.offering(options)

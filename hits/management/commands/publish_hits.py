@@ -52,7 +52,7 @@ study's raters; without it, their work is a rehearsal (docs/marketplace.md)."""
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study")
-        self.add_place_arguments(parser)
+        self.add_marketplace_arguments(parser)
         parser.add_argument("--hits", type=int, metavar="N", help="publish at most N HITs now")
         parser.add_argument(
             "--budget",

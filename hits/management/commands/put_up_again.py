@@ -25,7 +25,7 @@ Once a bundle has revealed the card orders, it needs --orders-are-public."""
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study")
-        self.add_place_arguments(parser)
+        self.add_marketplace_arguments(parser)
         parser.add_argument(
             "--elsewhere", action="store_true", help="those that lead to another address than PUBLIC_URL"
         )

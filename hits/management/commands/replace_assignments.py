@@ -24,7 +24,7 @@ has revealed the card orders, it needs --orders-are-public."""
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study")
-        self.add_place_arguments(parser)
+        self.add_marketplace_arguments(parser)
         parser.add_argument("--budget", metavar="AMOUNT", help="the most that the study may cost in all")
         parser.add_argument("--dry-run", action="store_true", help="only show what would happen and what it costs")
         self.add_public_orders_argument(parser)

@@ -29,7 +29,7 @@ named would find; they leave nothing out. docs/screening.md explains each rule."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study")
-        self.add_place_arguments(parser)
+        self.add_marketplace_arguments(parser)
         parser.add_argument("--rules", type=Path, metavar="FILE.toml", help="other rules, as an exploration")
         parser.add_argument("--undo", action="store_true", help="undo the current screening")
         parser.add_argument("--flags", action="store_true", help="show what rules that are not named would find")

@@ -43,7 +43,7 @@ explains every number."""
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study", nargs="?")
-        self.add_place_arguments(parser)
+        self.add_marketplace_arguments(parser)
         parser.add_argument("--ratings", type=Path, metavar="FILE", help="ratings made elsewhere")
         parser.add_argument("--columns", default="", help="what the file's columns are: ROLE=COLUMN,...")
         parser.add_argument("--values", default="", help="words of their scale, best first, with commas or | between")

@@ -20,7 +20,7 @@ card orders, --resume needs --orders-are-public."""
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study")
-        self.add_place_arguments(parser)
+        self.add_marketplace_arguments(parser)
         parser.add_argument("--resume", action="store_true", help="put stopped HITs on offer again")
         self.add_public_orders_argument(parser)
 

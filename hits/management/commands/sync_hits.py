@@ -26,7 +26,7 @@ paid once. Celery's beat does the same every few minutes."""
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study")
-        self.add_place_arguments(parser)
+        self.add_marketplace_arguments(parser)
 
     def run(self, options: dict[str, Any]) -> None:
         offering = self.offering(options)
