@@ -43,6 +43,13 @@ def _address(*schemes: str, needs_host: bool = True) -> AfterValidator:
     return AfterValidator(check)
 
 
+def _check_is_here(url: str) -> str:
+    """Check that an address is this machine's: a token goes there, unencrypted, and what it answers is believed."""
+    if url and urlsplit(url).hostname not in ("localhost", "127.0.0.1", "::1"):
+        raise ValueError("must be an address of this machine, such as http://127.0.0.1:8010.")
+    return url
+
+
 def _matching(pattern: str, hint: str, is_secret: bool = False) -> AfterValidator:
     def check(value: str) -> str:
         if not re.fullmatch(pattern, value):
@@ -116,7 +123,7 @@ class Environment(BaseSettings):
     PROLIFIC_FEE_PERCENT: float = Field(42.8, ge=0, le=200)
     PROLIFIC_VAT_PERCENT: float = Field(20, ge=0, le=100)
     PROLIFIC_HOOK_SECRET: str = ""
-    PROLIFIC_LOCAL_URL: Annotated[str, _address("http")] = ""
+    PROLIFIC_LOCAL_URL: Annotated[str, _address("http"), AfterValidator(_check_is_here)] = ""
     PUBLIC_URL: Annotated[str, _address("https", "http")] = "http://127.0.0.1:8000"
 
     UPLOAD_MB: int = Field(500, ge=1, le=100_000)

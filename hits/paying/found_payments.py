@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 
 from django.db import transaction
+from django.db.models import F
 
 from evalplatform.wording import count_of
 from hits.budgeting import bonus_mark
@@ -137,7 +138,8 @@ def _note_one(offering: Offering, submission: Submission, here: set[str], bonus:
     if kind != Kind.EXTRA and (kind in here or Kind.REWARD not in here):
         return False  # we know it, or its line is about to be written: paying will find the bonus by its mark
     owed = Payment.objects.owed().filter(submission=submission, cents=bonus.cents, kind__in=(Kind.BONUS, Kind.TOP_UP))
-    if kind == Kind.EXTRA and (debt := owed.order_by("bonus_list", "pk").first()):
+    # What was ordered goes first. (Without saying so, SQLite would put it last, and PostgreSQL first.)
+    if kind == Kind.EXTRA and (debt := owed.order_by(F("bonus_list").asc(nulls_last=True), "pk").first()):
         # What was ordered with a list of ours is our own payment, seen at last.
         paid_by = OUR_CALL if debt.bonus_list_id else FOUND_ON_MARKET
         Payment.objects.filter(pk=debt.pk).update(paid_at=bonus.granted_at, paid_by=paid_by, refusal="")

@@ -54,6 +54,9 @@ def submit(ticket: Ticket, dialogs: Sequence[DialogState], feedback: str, now: d
         write_submission(assignment)
         if is_leased(assignment.offering):
             fill_place(assignment)
+            if held.word == Word.HOLDS and assignment.confirmed_at is None:  # the crowd was away when they came
+                assignment.confirmed_at, assignment.visited_from = now, ""
+                assignment.save(update_fields=["confirmed_at", "visited_from"])
         return told_after_submitting(hit, assignment, answers, ticket.visit.submit_to)
 
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from evalplatform.client_address import client_address
+from evalplatform.client_address import client_address, is_this_machine
 from evalplatform.wording import count_of
 from hits.crowds import (
     Caller,
@@ -36,9 +36,10 @@ from hits.crowds import (
     work_address,
 )
 from hits.models import OpenLink, Outcome
-from hits.serving import Refusal, WorkRefused, introduction_of, join
+from hits.serving import MinuteCounter, Refusal, WorkRefused, introduction_of, join
 
 COOKIE_DAYS = 180
+departures_from_address = MinuteCounter(most=30)  # as many as of a class that reads the page together
 CLOSED = ("This study takes nobody at the moment", "It is over, or has not begun. {return_it}")
 
 # How somebody leaves whom the study does not take.
@@ -134,15 +135,21 @@ def _facts(page: dict[str, Any], link: OpenLink) -> list[tuple[str, str]]:
 
 def _take_answer(request: HttpRequest, link: OpenLink) -> HttpResponse:
     read = read_form(link, request.POST.get("signed", ""))
-    if read is None:
+    if read is None or _is_sent_by_another_site(request):
         return _tell(request, "This page has to be opened again", "Please open the link once more, and answer there.")
     caller, consent_version = read
     if caller.made_up:  # a second tab must not make a second person
         caller = identify(link, {}, request.COOKIES.get(_cookie_of(link), "") or caller.made_up)
     if request.POST.get("answer") == "agree":
         return _join(request, link, caller, consent_version)
-    note_departure(link, Outcome.NO_CONSENT, consent_version, timezone.now())
+    _note_departure(request, link, Outcome.NO_CONSENT, consent_version)
     return _leave(request, way_out(link, Outcome.NO_CONSENT, caller.id_there, caller.session))
+
+
+def _is_sent_by_another_site(request: HttpRequest) -> bool:
+    """Return whether a page of somebody else's has sent the form: it would make the reader of that page work in another
+    person's name. Every browser that can run the study says it, and there are no sessions here for Django's token."""
+    return request.headers.get("Sec-Fetch-Site", "same-origin") not in ("same-origin", "none")
 
 
 def _join(request: HttpRequest, link: OpenLink, caller: Caller, consent_version: str) -> HttpResponse:
@@ -177,6 +184,13 @@ def _cookie_of(link: OpenLink) -> str:
 # --- Leaving ---------------------------------------------------------------------------------------------------------
 
 
+def _note_departure(request: HttpRequest, link: OpenLink, outcome: Outcome, consent_version: str) -> None:
+    """Count a departure, unless one address sends them by the dozen: papers say how many declined."""
+    address = client_address(request)
+    if is_this_machine(address) or departures_from_address.allows((link.pk, address)):
+        note_departure(link, outcome, consent_version, timezone.now())
+
+
 def _leave(request: HttpRequest, out: HandBack | None) -> HttpResponse:
     if out is not None and out.way == Way.REDIRECT:
         return HttpResponseRedirect(out.action, status=HTTPStatus.SEE_OTHER)
@@ -191,7 +205,7 @@ def _refuse(request: HttpRequest, link: OpenLink, caller: Caller, refused: WorkR
         outcome = Outcome.FINISHED
     elif outcome is not None and request.method == "POST":  # a look, by a crawler perhaps, is no departure
         version = link.offering.study.parsed_design.task.consent_version
-        note_departure(link, outcome, version, timezone.now())
+        _note_departure(request, link, outcome, version)
     out = way_out(link, outcome, caller.id_there, caller.session) if outcome else None
     return _tell(request, words.heading or "This did not work", words.message, out)
 

@@ -23,6 +23,8 @@ from hits.models import Departure, Entrant, OpenLink, Outcome
 PLAIN = re.compile(r"[A-Za-z0-9_-]+")
 MOST_LETTERS = 64
 MADE_UP = re.compile(r"[a-z2-7]{26}")
+# What programs write where they know no id. All who came as it would be one person.
+NOBODY = {"null", "none", "undefined", "nan", "nil"}
 
 _signer = Signer(salt="hits.crowds.link.form")
 
@@ -52,7 +54,7 @@ def identify(link: OpenLink, parameters: Mapping[str, str], cookie: str) -> Call
             f"The address of this page lacks your id: it should end in “?{link.worker_parameter}=…”. Please open the "
             "link again from the page on which you found it."
         )
-    if re.search(r"[%{}\[\]<>$]", there):
+    if re.search(r"[%{}\[\]<>$]", there) or there.lower() in NOBODY:
         raise NotIdentified(
             f"The id in this page's address is “{there[:40]}”, which looks like a placeholder that nobody replaced. "
             "Please open the link again from the page on which you found it."

@@ -5,10 +5,12 @@ something else a moment later leads nowhere. Redirects are not followed. Where a
 http on this very machine is allowed as well, so that a lab can try its own service.
 """
 
+import contextlib
 import http.client
 import re
 import socket
 import ssl
+import threading
 from dataclasses import dataclass
 from ipaddress import ip_address
 from urllib.parse import urlsplit
@@ -16,6 +18,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 
 TIMEOUT_SECONDS = 15
+WHOLE_SECONDS = 30  # for the answer, however it trickles in: other calls wait behind it
 MOST_BYTES = 20_000
 
 
@@ -68,14 +71,36 @@ def request_once(address: str) -> NotSent | Sent | Answer:
         connection.close()
         return NotSent(f"There was no connection to {host}: {error}.")
     try:
-        target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        connection.request("GET", target, headers={"User-Agent": "EvalPlatform", "Accept": "*/*"})
-        response = connection.getresponse()
-        return Answer(response.status, response.read(MOST_BYTES).decode(errors="replace"))
+        return _ask(connection, (parts.path or "/") + (f"?{parts.query}" if parts.query else ""))
+    except UnicodeError as error:  # from before anything was sent
+        return NotSent(f"The address can't be sent: {error}.")
     except (OSError, http.client.HTTPException) as error:
         return Sent(f"It was sent, and the answer was lost: {error or type(error).__name__}.")
     finally:
         connection.close()
+
+
+def _ask(connection: "_Pinned", target: str) -> Answer | Sent:
+    """Ask, and hang up when the whole answer takes too long: a timeout alone begins anew with every byte."""
+    is_over = threading.Event()
+
+    def hang_up() -> None:
+        is_over.set()
+        with contextlib.suppress(OSError):
+            socket.socket.shutdown(socket_of_connection, socket.SHUT_RDWR)
+
+    socket_of_connection = connection.sock
+    timer = threading.Timer(WHOLE_SECONDS, hang_up)
+    timer.start()
+    try:
+        connection.request("GET", target, headers={"User-Agent": "EvalPlatform", "Accept": "*/*"})
+        response = connection.getresponse()
+        body = response.read(MOST_BYTES).decode(errors="replace")
+    finally:
+        timer.cancel()
+    if is_over.is_set():
+        return Sent(f"It was sent, and the answer took longer than {WHOLE_SECONDS} seconds.")
+    return Answer(response.status, body)
 
 
 def _find_allowed(host: str, port: int, scheme: str) -> str:

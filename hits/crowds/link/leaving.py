@@ -52,6 +52,8 @@ def check_address(template: str) -> str:
     address = template.strip()
     if re.search(r"\s", address) or any(ord(letter) < 33 for letter in address):
         raise EvalPlatformError("The address has a space or a line break in it.")
+    if not re.fullmatch(r"[!-~]*", address):
+        raise EvalPlatformError("The address has letters in it that must be encoded: copy it from a browser.")
     unknown = set(re.findall(r"\{(\w*)\}", address)) - set(PLACEHOLDERS)
     if unknown:
         raise EvalPlatformError(
@@ -62,7 +64,7 @@ def check_address(template: str) -> str:
         host, _ = parts.hostname or "", parts.port
     except ValueError:
         raise EvalPlatformError("The address can't be read: its host or port is wrong.") from None
-    if "{" in parts.netloc or "@" in parts.netloc or not host:
+    if re.search(r"[^A-Za-z0-9.:\[\]_-]", parts.netloc) or not host:
         raise EvalPlatformError("The address must begin with https:// and a fixed host name.")
     is_here = parts.scheme == "http" and host in LOOPBACK and not settings.IS_PRODUCTION
     if parts.scheme != "https" and not is_here:

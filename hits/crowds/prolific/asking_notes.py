@@ -13,7 +13,7 @@ from typing import Any
 
 from hits.crowds.bulk_paying import BonusToPay
 from hits.crowds.prolific.prolific_calls import ProlificCalls
-from hits.crowds.prolific.study_fields import mark_of
+from hits.crowds.prolific.study_fields import mark_of, names_our_study
 from hits.crowds.prolific.submissions_there import participant_of
 from hits.errors import MarketRefused
 from hits.models import Offering
@@ -25,14 +25,14 @@ class AskingNotes:
     def __init__(self, calls: ProlificCalls, offering: Offering, rows: Iterable[Mapping[str, Any]]) -> None:
         self._calls = calls
         self._start = mark_of(offering)[:70]
+        self._claim = names_our_study(offering)
         self._ranks = _ranks_of(rows)
-        self._names = {str(one["name"]): str(one["id"]) for one in reversed(list(calls.groups()))}
+        self._groups = [(str(one["name"]), str(one["id"])) for one in calls.groups()]
 
     def noted(self, bonuses: Sequence[BonusToPay]) -> list[BonusToPay]:
         found = []
         for key, ones in self._by_group(bonuses).items():
-            group = self._names.get(self._name(key))
-            members = self._calls.members(group) if group else set()
+            members = {one for group in self._ids(key) for one in self._calls.members(group)}
             found += [one for one in ones if one.worker_id in members]
         return found
 
@@ -43,7 +43,7 @@ class AskingNotes:
 
     def withdraw(self, bonuses: Sequence[BonusToPay]) -> None:
         for key, ones in self._by_group(bonuses).items():
-            if group := self._names.get(self._name(key)):
+            for group in self._ids(key):
                 self._calls.remove_members(group, [one.worker_id for one in ones])
 
     def _by_group(self, bonuses: Sequence[BonusToPay]) -> dict[GroupKey, list[BonusToPay]]:
@@ -56,8 +56,18 @@ class AskingNotes:
         return groups
 
     def _name(self, key: GroupKey) -> str:
-        kind, rank = key
-        return f"{self._start} {kind} asked {rank}"
+        return f"{self._start}{_end_of_name(key)}"
+
+    def _ids(self, key: GroupKey) -> list[str]:
+        """Return the groups of this study for the key, whichever SECRET_KEY their names were signed with: a note that
+        was written before the key changed still says that somebody was paid."""
+        end = _end_of_name(key)
+        return [group for name, group in self._groups if name.startswith(self._claim) and name.endswith(end)]
+
+
+def _end_of_name(key: GroupKey) -> str:
+    kind, rank = key
+    return f" {kind} asked {rank}"
 
 
 def _ranks_of(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:

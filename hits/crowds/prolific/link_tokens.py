@@ -55,16 +55,29 @@ class KeyStore:
             if kid not in self.keys or age > KEPT_SECONDS:
                 if age < LOOK_AGAIN_SECONDS and self.environment != LOCAL:
                     raise TooSoon(kid)
+                self.read_at = time.monotonic()  # also if it fails: whoever waits behind us must not wait once more
                 self.keys = self._read(open_transport(self.environment))
-                self.read_at = time.monotonic()
             return self.keys[kid]
 
     def _read(self, transport: Transport) -> dict[str, Any]:
         answer = transport("GET", KEYS, b"", {})
         if answer.status != 200:
             raise AnswerLost(str(answer.status))
-        found = json.loads(answer.body).get("keys", [])
-        return {one.get("kid", ""): jwt.PyJWK(one, algorithm="RS256").key for one in found if one.get("kty") == "RSA"}
+        said = json.loads(answer.body)
+        found = said.get("keys") if isinstance(said, dict) else None
+        if not isinstance(found, list):
+            raise AnswerLost("no set of keys")
+        return dict(filter(None, map(_read_key, found)))
+
+
+def _read_key(one: Any) -> tuple[str, Any] | None:
+    """Return a key by its name, or None if it is of no use to us: one odd key must not turn everybody away."""
+    if not isinstance(one, dict) or one.get("kty") != "RSA":
+        return None
+    try:
+        return str(one.get("kid", "")), jwt.PyJWK(one, algorithm="RS256").key
+    except (jwt.PyJWTError, ValueError, TypeError):
+        return None
 
 
 _stores: dict[str, KeyStore] = {}

@@ -17,7 +17,7 @@ from hits.crowds.prolific.prolific_environments import LOCAL, PRODUCTION, PROLIF
 from hits.crowds.prolific.settling_study import CODE
 from hits.crowds.prolific.study_fields import FINISHED, NO_CONSENT, PLACE, STUDY_FULL
 from hits.crowds.prolific.submissions_there import LATE, WORKING, participant_of, status_word, time_of
-from hits.models import Offering, Outcome
+from hits.models import Assignment, Offering, Outcome
 from localprolific.openness import is_open as is_local_prolific_open
 
 SITE = "https://app.prolific.com"
@@ -83,9 +83,14 @@ def ask_holder(client: ProlificClient, visit: Visit, study: str) -> Held:
     return CANT_TELL if word == LATE else Held(Word.DOES_NOT)
 
 
-def hand_back(offering: Offering, code: str) -> HandBack:
-    """Send a finished worker to Prolific with the study's code for finished work; show our own if there is none yet."""
-    return _way_back(offering, FINISHED) or HandBack(Way.CODE, code)
+def hand_back(assignment: Assignment, code: str) -> HandBack:
+    """Send a finished worker to Prolific with the study's code for finished work.
+
+    One code is everybody's, so somebody whom Prolific has not confirmed, because it was away, gets a code of their own
+    instead, which is taken there as well. The same as long as there is no other.
+    """
+    way = None if assignment.confirmed_at is None else _way_back(assignment.offering, FINISHED)
+    return way or HandBack(Way.CODE, code)
 
 
 def turn_away(offering: Offering, outcome: Outcome) -> HandBack | None:

@@ -111,7 +111,7 @@ class Prolific:
         return prolific_arrival.ask_holder(client, visit, notes[STUDY])
 
     def hand_back(self, assignment: Assignment, submit_to: str, code: str, copy: Mapping[str, str]) -> HandBack:
-        return prolific_arrival.hand_back(assignment.offering, code)
+        return prolific_arrival.hand_back(assignment, code)
 
     def turn_away(self, visit: Visit, offering: Offering, outcome: Outcome) -> HandBack | None:
         return prolific_arrival.turn_away(offering, outcome)

@@ -96,6 +96,11 @@ def token_for(environment: str, currency: str) -> str:
     if environment == LOCAL and not settings.PROLIFIC_LOCAL_URL:
         known: Any = ApiToken.objects.filter(workspace__title=WORKSPACE, workspace__currency=currency).first()
         return known.token if known else in_process.issue_token(currency, WORKSPACE)
+    if environment == LOCAL and settings.PROLIFIC_ENVIRONMENT != LOCAL:
+        raise EvalPlatformError(
+            "PROLIFIC_TOKEN is that of the real Prolific, and goes to no other address: remove PROLIFIC_LOCAL_URL, or "
+            "set PROLIFIC_ENVIRONMENT=local."
+        )
     if not settings.PROLIFIC_TOKEN:
         raise EvalPlatformError(
             "There is no token for Prolific. Set PROLIFIC_TOKEN in this server's environment; EvalPlatform never "
