@@ -66,6 +66,7 @@ urlpatterns = [
     path("studies/<slug:name>/assignments/<int:key>/", assignments.show_assignment, name="assignment"),
     path("studies/<slug:name>/assignments/<int:key>/approve/", assignments.approve_assignment, name="approve"),
     path("studies/<slug:name>/assignments/<int:key>/reject/", assignments.reject_assignment, name="reject"),
+    path("studies/<slug:name>/assignments/<int:key>/return/", assignments.request_return, name="request-return"),
     path("studies/<slug:name>/results/", results_page.show_results, name="results"),
     path("studies/<slug:name>/results/leaderboard.csv", results_page.download_leaderboard, name="leaderboard-csv"),
     path("studies/<slug:name>/results/live/", results_page.show_live, name="results-live"),

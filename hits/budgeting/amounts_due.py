@@ -22,9 +22,9 @@ FOR_POINTS = (
 
 
 def submissions_without_dues(offering: Offering) -> SubmissionQuerySet:
-    """Return confirmed submissions that are not in the ledger yet and were not rejected."""
+    """Return confirmed submissions that are not in the ledger yet and may earn something."""
     of_study = Submission.objects.filter(assignment__offering=offering)
-    open_ones = of_study.exclude(payments__kind=Kind.REWARD).exclude(status=Submission.Status.REJECTED)
+    open_ones = of_study.exclude(payments__kind=Kind.REWARD).exclude(status__in=Submission.EARNS_NOTHING)
     wanted = open_ones.select_related("assignment__hit__study").prefetch_related(*FOR_POINTS)
     return wanted.defer("answer_xml")
 

@@ -24,6 +24,7 @@ UNREADABLE = (
     "(put it into SECRET_KEY_FALLBACKS, and the next sync reads them), changed on their way, or are somebody else's."
 )
 ANSWERS_MAY_COME = (NO_ANSWERS, SAVED_ONLY, UNREADABLE)
+ASKED_BACK = "You asked its worker on {at:%d %b %Y, %H:%M} UTC to give it back."
 PROBLEMS_IN_SHORT = {SAVED_ONLY: "answers saved, not handed in", UNREADABLE: "answers that can't be read"}
 
 
@@ -39,20 +40,25 @@ def waiting_for_decision(offering: Offering) -> dict[int, str]:
     """Return why each submission waits, by its primary key."""
     beyond = beyond_cap(offering)
     undecided = _submissions(offering).undecided()
-    waiting = dict(undecided.exclude(problem="").values_list("pk", "problem"))
+    held = undecided.exclude(problem="", return_wanted_at=None)
+    waiting = {
+        pk: " ".join(filter(None, [problem, ASKED_BACK.format(at=asked_at) if asked_at else ""]))
+        for pk, problem, asked_at in held.values_list("pk", "problem", "return_wanted_at")
+    }
     limit = _max_hits_per_worker(offering.study)
     reason = f"Its worker has handed in more than the {count_of(limit, 'HIT')} that the study allows."
     return dict.fromkeys(undecided.filter(pk__in=beyond).values_list("pk", flat=True), reason) | waiting
 
 
 def empty_submissions(offering: Offering) -> SubmissionQuerySet:
-    """Return waiting submissions that have no answers anywhere.
+    """Return waiting submissions that have no answers anywhere, and were not asked back.
 
     Work beyond the worker's cap is not among them, nor is work of which something was saved with us or can't be read: a
     person has to look at each of those.
     """
     undecided = _submissions(offering).undecided()
-    return undecided.filter(problem=NO_ANSWERS, assignment__answers=None).order_by("pk")
+    empty = undecided.filter(problem=NO_ANSWERS, assignment__answers=None, return_wanted_at=None)
+    return empty.order_by("pk")
 
 
 def summarise_waiting(offering: Offering) -> Waiting:

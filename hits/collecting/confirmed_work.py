@@ -134,9 +134,9 @@ def _store_assignment(
 
 
 def _note_status(submission: Submission, status: str, now: datetime) -> None:
-    """Store the new status. If a rejection was reversed there, what it had cancelled is due again, and paying finds
-    the reward paid."""
-    is_override = (submission.status, status) == (Submission.Status.REJECTED, Submission.Status.APPROVED)
+    """Store the new status. If a rejection (or a return) was reversed there, what it had cancelled is due again, and
+    paying finds the reward paid."""
+    is_override = submission.status in Submission.EARNS_NOTHING and status == Submission.Status.APPROVED
     submission.status = status
     submission.save(update_fields=["status"])
     if not is_override:

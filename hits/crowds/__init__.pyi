@@ -15,6 +15,7 @@ from .contract import MarketAssignment as MarketAssignment
 from .contract import MarketBonus as MarketBonus
 from .contract import MarketHit as MarketHit
 from .contract import Preview as Preview
+from .contract import RequestsReturns as RequestsReturns
 from .contract import TellsReturns as TellsReturns
 from .contract import Visit as Visit
 from .contract import Way as Way

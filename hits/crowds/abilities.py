@@ -3,8 +3,8 @@
 Rooms ask for these, never for a crowd's name.
 """
 
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from hits.errors import DesignProblem
@@ -30,6 +30,15 @@ class Environment:
     def kind(self) -> str:
         """Return which colour pages give it."""
         return "real" if self.is_real_money else "here" if self.runs_here else "trial"
+
+
+@dataclass(frozen=True)
+class RejectionRules:
+    """What a crowd wants to know when a person rejects work."""
+
+    categories: Mapping[str, str] = field(default_factory=dict)  # by their names there, in words; empty: it has none
+    least_letters: int = 1  # of the reason
+    advice: str = ""  # sentences on which grounds it accepts
 
 
 @dataclass(frozen=True)
@@ -60,6 +69,8 @@ class Abilities:
     bonuses_per_list: int = 0
     currencies: tuple[str, ...] = (USUAL_CURRENCY,)  # that rewards and bonuses can be paid in
     comes_by_links: bool = False  # workers come by links that researchers make and pass on
+    rejection: RejectionRules = RejectionRules()  # if `can_reject`
+    can_request_returns: bool = False  # asks workers to give work back unpaid; then the market `RequestsReturns`
     # False if no money goes through it: the ledger is then the list of what is due elsewhere. A study may be unpaid.
     pays_workers: bool = True
 

@@ -61,7 +61,3 @@ class BulkMarket(Market, Protocol):
     def pay_bonus_list(self, list_id: str) -> None:
         """Order the payment. MarketRefused: it is surely not paid. MarketUnavailable: nobody knows; never ask again."""
         ...
-
-    def request_return(self, assignment_id: str, reason: str) -> None:
-        """Ask the worker to give their work back, instead of rejecting it."""
-        ...

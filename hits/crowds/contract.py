@@ -205,7 +205,10 @@ class Market(Protocol):
     def list_assignments(self, crowd_hit_id: str) -> Iterator[MarketAssignment]: ...
     def get_assignment(self, crowd_assignment_id: str) -> MarketAssignment: ...
     def approve(self, crowd_assignment_id: str, feedback: str = "") -> None: ...
-    def reject(self, crowd_assignment_id: str, reason: str) -> None: ...
+    def reject(self, crowd_assignment_id: str, reason: str, category: str = "") -> None:
+        """Reject the work. The category is one of `Abilities.rejection`, if the crowd has categories."""
+        ...
+
     def send_bonus(self, worker_id: str, assignment_id: str, cents: int, reason: str, token: str) -> None: ...
     def list_bonuses_of_hit(self, crowd_hit_id: str) -> Iterator[MarketBonus]: ...
 
@@ -228,7 +231,17 @@ class TellsReturns(Market, Protocol):
     """A market that knows who has given work back, or ran out of time there (`Abilities.tells_returns`)."""
 
     def list_returned(self) -> Iterator[tuple[str, str]]:
-        """Yield the assignment's and the worker's id of each."""
+        """Yield the assignment's and the worker's id of each. (`get_assignment` has the status of what was handed in
+        before.)"""
+        ...
+
+
+class RequestsReturns(Market, Protocol):
+    """A market that can ask workers to give their work back, instead of rejecting it
+    (`Abilities.can_request_returns`)."""
+
+    def request_return(self, assignment_id: str, reason: str) -> None:
+        """Ask the worker, who reads the reason. May be repeated."""
         ...
 
 

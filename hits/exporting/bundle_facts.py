@@ -95,6 +95,7 @@ class Facts(Fact):
     submissions: int
     problems: int
     rejected: int
+    returned: int = 0  # given back after they were handed in, because somebody asked for it
     extra: int = 0  # submissions beyond a HIT's places, by workers who were late
     first_on: str
     last_on: str
@@ -158,6 +159,7 @@ def gather_facts(offering: Offering, results: Results) -> Facts:
         submissions=submissions.count(),
         problems=submissions.exclude(problem="").count(),
         rejected=submissions.filter(status=Submission.Status.REJECTED).count(),
+        returned=submissions.filter(status=Submission.Status.RETURNED).count(),
         extra=submissions.filter(assignment__place=Assignment.Place.EXTRA).count(),
         first_on=first_on,
         last_on=last_on,

@@ -151,6 +151,8 @@ def _crowd(sources: Sources) -> Iterator[str]:
             f"{count_of(facts.problems, 'assignment')} came without usable answers, and {facts.rejected:,} "
             f"{'was' if facts.rejected == 1 else 'were'} rejected."
         )
+    if facts.returned:
+        yield f"{count_of(facts.returned, 'assignment was', 'assignments were')} given back on request, and not paid."
 
 
 def _dates(sources: Sources) -> str:

@@ -42,7 +42,8 @@ def _who(sources: Sources) -> Iterator[str]:
         "recruited": facts.recruited or f"on {facts.place}",
         "workers": f"{facts.workers:,}, of whom the results count {sources.results.main.size.workers:,}",
         "assignments handed in": f"{facts.submissions:,} ({facts.problems:,} without usable answers, "
-        f"{facts.rejected:,} rejected{f', {facts.extra:,} extra, by workers who were late' if facts.extra else ''})",
+        f"{facts.rejected:,} rejected{f', {facts.returned:,} given back on request' if facts.returned else ''}"
+        f"{f', {facts.extra:,} extra, by workers who were late' if facts.extra else ''})",
         "first and last day (UTC)": f"{facts.first_on} and {facts.last_on}",
         "countries": join_names(crowd.countries) if asks and crowd.countries else "no filter",
         "approved tasks before": f"at least {crowd.min_approved:,}" if asks and crowd.min_approved else "no filter",

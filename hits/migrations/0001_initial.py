@@ -571,7 +571,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('crowd_hit_id', models.CharField(blank=True, default='', max_length=64)),
-                ('status', models.CharField(choices=[('Submitted', 'Submitted'), ('Approved', 'Approved'), ('Rejected', 'Rejected')], max_length=10)),
+                ('status', models.CharField(choices=[('Submitted', 'Submitted'), ('Approved', 'Approved'), ('Rejected', 'Rejected'), ('Returned', 'Returned')], max_length=10)),
                 ('origin', models.CharField(choices=[('people', 'People'), ('simulation', 'Simulation'), ('rehearsal', 'Rehearsal')], max_length=10)),
                 ('accepted_at', models.DateTimeField()),
                 ('submitted_at', models.DateTimeField()),
@@ -582,6 +582,9 @@ class Migration(migrations.Migration):
                 ('collected_at', models.DateTimeField()),
                 ('decided_at', models.DateTimeField(null=True)),
                 ('rejecting_at', models.DateTimeField(null=True)),
+                ('return_wanted_at', models.DateTimeField(null=True)),
+                ('return_asked_at', models.DateTimeField(null=True)),
+                ('return_reason', models.TextField(blank=True, default='')),
                 ('assignment', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='submission', to='hits.assignment')),
             ],
         ),

@@ -19,6 +19,10 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
         """Return those that are neither approved nor rejected, as far as we have heard."""
         return self.filter(status=Submission.Status.SUBMITTED)
 
+    def unpaid(self) -> "SubmissionQuerySet":
+        """Return those that earn nothing: rejected, or given back."""
+        return self.filter(status__in=Submission.EARNS_NOTHING)
+
     def undecided(self) -> "SubmissionQuerySet":
         """Return those that wait and have no reward in the ledger: neither a person nor the server approved them."""
         return self.waiting().exclude(payments__kind="reward")
@@ -48,6 +52,9 @@ class Submission(models.Model):
         SUBMITTED = "Submitted"
         APPROVED = "Approved"
         REJECTED = "Rejected"
+        RETURNED = "Returned"  # given back after it was handed in, because a researcher asked for it
+
+    EARNS_NOTHING = (Status.REJECTED, Status.RETURNED)
 
     class Origin(models.TextChoices):
         """Where the work came from. It is decided when the work is collected (hits.crowds.origins), and never again."""
@@ -71,6 +78,9 @@ class Submission(models.Model):
     collected_at = models.DateTimeField()
     decided_at = models.DateTimeField(null=True)  # when a person here approved or rejected it
     rejecting_at = models.DateTimeField(null=True)  # set just before we reject it, until the marketplace answers
+    return_wanted_at = models.DateTimeField(null=True)  # set just before we ask the worker to give it back
+    return_asked_at = models.DateTimeField(null=True)  # once the crowd has taken that request
+    return_reason = models.TextField(blank=True, default="")
 
     objects = SubmissionQuerySet.as_manager()
 

@@ -25,13 +25,19 @@ ASSIGNMENT_STATES = {
     "waiting": Q(submission__status=Status.SUBMITTED),
     "approved": Q(submission__status=Status.APPROVED),
     "rejected": Q(submission__status=Status.REJECTED),
+    "returned": Q(submission__status=Status.RETURNED),
     "given up": Q(submission=None, ended_as=Ending.GIVEN_UP),
     "taken over": Q(submission=None, ended_as=Ending.TAKEN_OVER),
     "unconfirmed": Q(submission=None, ended_as=Ending.UNCONFIRMED),
 }
 
 TO_DECIDE = "waiting for a decision"  # some of those that are "waiting": only a person can approve these
-IN_WORDS = {Status.SUBMITTED: "waiting", Status.APPROVED: "approved", Status.REJECTED: "rejected"}
+IN_WORDS = {
+    Status.SUBMITTED: "waiting",
+    Status.APPROVED: "approved",
+    Status.REJECTED: "rejected",
+    Status.RETURNED: "returned",
+}
 
 
 @dataclass(frozen=True)

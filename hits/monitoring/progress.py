@@ -28,6 +28,7 @@ class Progress:
     waiting: int  # neither approved nor rejected
     approved: int
     rejected: int
+    returned: int  # given back after it was handed in, because somebody asked for it
     given_up: int
     never_confirmed: int  # how many of the given-up ones the marketplace never confirmed
     taken_over: int
@@ -47,6 +48,7 @@ def count_progress(offering: Offering) -> Progress:
         waiting=Count("pk", filter=states["waiting"]),
         approved=Count("pk", filter=states["approved"]),
         rejected=Count("pk", filter=states["rejected"]),
+        returned=Count("pk", filter=states["returned"]),
         given_up=Count("pk", filter=states["given up"]),
         never_confirmed=Count("pk", filter=states["given up"] & ~IS_CONFIRMED),
         taken_over=Count("pk", filter=states["taken over"]),

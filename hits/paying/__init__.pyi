@@ -1,3 +1,5 @@
+from .asking_back import check_can_ask_back as check_can_ask_back
+from .asking_back import request_return as request_return
 from .decisions import approve_by_hand as approve_by_hand
 from .decisions import reject as reject
 from .decisions import reject_empty as reject_empty
@@ -11,3 +13,4 @@ from .found_payments import note_found_bonuses as note_found_bonuses
 from .paid import ELSEWHERE as ELSEWHERE
 from .paid import Paid as Paid
 from .payments import pay as pay
+from .reasons import ReasonRefused as ReasonRefused

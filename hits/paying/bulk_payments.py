@@ -46,6 +46,7 @@ def pay_in_bulk(
     """Approve in bulk, settle what was ordered before, and order what is due."""
     try:
         with market.paying_alone():
+            owed = _without_unearned(owed, now())
             _approve(market, [one for one in owed if one.kind == Kind.REWARD], now(), result)
             _withdraw_refused(offering, market)
             bonuses = [one for one in owed if one.kind != Kind.REWARD]
@@ -55,6 +56,17 @@ def pay_in_bulk(
                 _order(offering, market, free[start : start + size], now, result)
     except (MarketRefused, MarketUnavailable) as error:
         result.note(error)
+
+
+def _without_unearned(owed: Sequence[Payment], now: datetime) -> list[Payment]:
+    """Cancel what is owed for work that was rejected or given back there, unless its bonus was asked for already."""
+    unearned = [one for one in owed if one.submission.status in Submission.EARNS_NOTHING]
+    for one in unearned:
+        free = Payment.objects.filter(pk=one.pk, paid_at=None)
+        if one.kind != Kind.REWARD:
+            free = free.filter(sending_at=None)
+        free.update(cancelled_at=now, refusal=f"{one.submission.status.lower()} on the marketplace")
+    return [one for one in owed if one not in unearned or (one.kind != Kind.REWARD and one.sending_at)]
 
 
 # --- Rewards ---------------------------------------------------------------------------------------------------------
@@ -90,9 +102,10 @@ def _approve_one_by_one(market: BulkMarket, waiting: dict[str, Payment], result:
             status = _status_of(market, key)
             if status == Status.APPROVED:
                 approved.add(key)
-            elif status == Status.REJECTED:
+            elif status in Submission.EARNS_NOTHING:
                 Payment.objects.filter(pk=payment.pk, paid_at=None).update(
-                    cancelled_at=payment.sending_at or payment.intended_at, refusal="rejected on the marketplace"
+                    cancelled_at=payment.sending_at or payment.intended_at,
+                    refusal=f"{status.lower()} on the marketplace",
                 )
                 Submission.objects.filter(pk=payment.submission_id).update(status=status)
             else:

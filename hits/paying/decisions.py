@@ -8,12 +8,12 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from evalplatform.errors import EvalPlatformError
-from hits.access import pseudonym
 from hits.budgeting import IN_FLIGHT, dues, empty_submissions
-from hits.crowds import IN_THIS_THREAD, Market, Met, carry_out, crowd_of
+from hits.crowds import IN_THIS_THREAD, Market, Met, carry_out
 from hits.errors import MarketRefused
 from hits.models import Event, Offering, Payment, Submission
 from hits.paying.due_payments import save_dues
+from hits.paying.reasons import check_rejection, name_assignment
 
 Kind = Payment.Kind
 Status = Submission.Status
@@ -35,22 +35,24 @@ def approve_by_hand(submissions: Iterable[Submission], now: datetime, by: User |
     offering, study = new[0].assignment.offering, new[0].assignment.hit.study
     save_dues([due for one in new for due in dues(offering, one, now)])
     Submission.objects.filter(pk__in=[one.pk for one in new]).update(decided_at=now)
-    which = _name_assignment(new[0]) if len(new) == 1 else f"{len(new):,} assignments"
+    which = name_assignment(new[0]) if len(new) == 1 else f"{len(new):,} assignments"
     Event.objects.create(study=study, at=now, actor=by, text=f"approved {which} by hand")
     return len(new)
 
 
-def reject(submission: Submission, reason: str, market: Market, by: User | None, now: datetime) -> None:
-    """Reject a submission because a person decided so, with a reason that the worker reads."""
-    _check_can_reject(submission.assignment.offering)
-    _check_reason(reason)
+def reject(
+    submission: Submission, reason: str, market: Market, by: User | None, now: datetime, category: str = ""
+) -> None:
+    """Reject a submission because a person decided so, with a reason that the worker reads. `category` is one of the
+    crowd's (`Abilities.rejection`), if it has any."""
+    check_rejection(submission.assignment.offering, reason, category)
     with transaction.atomic():
         this = Submission.objects.select_for_update().get(pk=submission.pk)
         if Payment.objects.paid().filter(submission=this, kind=Kind.REWARD).exists():
             raise EvalPlatformError("This assignment was paid already; a payment can't be taken back.")
         Submission.objects.filter(pk=this.pk).update(rejecting_at=now)
     try:
-        market.reject(submission.assignment.crowd_assignment_id, reason.strip())
+        market.reject(submission.assignment.crowd_assignment_id, reason.strip(), category)
     except MarketRefused as refused:
         _give_up_rejecting(submission, refused)
         raise
@@ -65,15 +67,20 @@ class Rejected(Met):
 
 
 def reject_empty(
-    offering: Offering, submissions: Iterable[Submission], reason: str, market: Market, by: User | None, now: datetime
+    offering: Offering,
+    submissions: Iterable[Submission],
+    reason: str,
+    market: Market,
+    by: User | None,
+    now: datetime,
+    category: str = "",
 ) -> Rejected:
     """Reject submissions that came without answers, and leave alone those that have answers or a decision by now.
 
     We check that, and hold the submission, just before its call. Until the call ends, nobody can approve it and no
     answers can be restored to it.
     """
-    _check_can_reject(offering)
-    _check_reason(reason)
+    check_rejection(offering, reason, category)
     result = Rejected()
 
     def hold_and_reject(submission: Submission) -> bool:
@@ -82,7 +89,7 @@ def reject_empty(
             if not empty_submissions(offering).filter(pk=submission.pk).exists():
                 return False
             Submission.objects.filter(pk=submission.pk).update(rejecting_at=now)
-        market.reject(submission.assignment.crowd_assignment_id, reason.strip())
+        market.reject(submission.assignment.crowd_assignment_id, reason.strip(), category)
         return True
 
     def save(submission: Submission, is_rejected: bool) -> None:
@@ -93,18 +100,6 @@ def reject_empty(
     for _ in carry_out(submissions, hold_and_reject, save, result, IN_THIS_THREAD, _give_up_rejecting):
         pass
     return result
-
-
-def _check_can_reject(offering: Offering) -> None:
-    if not crowd_of(offering).abilities.can_reject:
-        raise EvalPlatformError(
-            f"Work on {offering.marketplace} can't be rejected. Approve it; screening leaves it out of the results."
-        )
-
-
-def _check_reason(reason: str) -> None:
-    if not reason.strip():
-        raise EvalPlatformError("Write a reason: the worker reads it, and it is the least that we owe them.")
 
 
 def _give_up_rejecting(submission: Submission, _: MarketRefused) -> None:
@@ -119,11 +114,5 @@ def _save_rejection(submission: Submission, reason: str, by: User | None, now: d
         cancelled_at=now, refusal=f"rejected by hand: {reason.strip()}"
     )
     study = submission.assignment.hit.study
-    text = f"rejected {_name_assignment(submission)}: {reason.strip()}"
+    text = f"rejected {name_assignment(submission)}: {reason.strip()}"
     Event.objects.create(study=study, at=now, actor=by, text=text)
-
-
-def _name_assignment(submission: Submission) -> str:
-    assignment = submission.assignment
-    worker = pseudonym(assignment.hit.study, assignment.crowd_worker_id)
-    return f"the assignment of {worker} on HIT {assignment.hit.shown_number}"

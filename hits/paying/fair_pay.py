@@ -105,7 +105,7 @@ def _save_top_up(top_up: TopUp, by: User | None, now: datetime) -> None:
 
 def _unrejected_submissions(offering: Offering) -> SubmissionQuerySet:
     of_study = Submission.objects.filter(assignment__offering=offering)
-    return of_study.exclude(status=Submission.Status.REJECTED)
+    return of_study.exclude(status__in=Submission.EARNS_NOTHING)
 
 
 def worked_minutes(offering: Offering) -> list[float]:

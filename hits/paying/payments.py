@@ -229,8 +229,8 @@ def _save_outcomes(payments: Sequence[Payment], outcomes: Sequence[_Outcome], no
         if outcome.paid_by:
             this.update(paid_at=outcome.paid_at or now, paid_by=outcome.paid_by, refusal="")
             result.count(payment, outcome.paid_by == FOUND_ON_MARKET)
-        elif outcome.status == Status.REJECTED:
-            this.update(cancelled_at=now, refusal="rejected on the marketplace")
+        elif outcome.status in Submission.EARNS_NOTHING:
+            this.update(cancelled_at=now, refusal=f"{outcome.status.lower()} on the marketplace")
         elif outcome.error is None:
             this.update(refusal=ANSWER_LOST)
         else:

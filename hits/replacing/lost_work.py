@@ -14,7 +14,7 @@ class Loss:
     """How many of a HIT's submissions are lost, and why."""
 
     excluded: int = 0  # excluded by the study's own rules, or without answers
-    rejected: int = 0
+    rejected: int = 0  # or given back because somebody asked for it
     beyond_share: int = 0  # without answers, undecided, and beyond the share that is replaced: waits for a person
 
     @property
@@ -33,7 +33,7 @@ def losses(offering: Offering) -> dict[int, Loss]:
     columns = ("pk", "assignment__hit", "status", "problem", "decided_at")
     # In the order in which they came, so that each run replaces the same ones, and a decision lets the next one in.
     for pk, hit, status, problem, decided_at in submissions.order_by("pk").values_list(*columns):
-        is_rejected = status == Submission.Status.REJECTED
+        is_rejected = status in Submission.EARNS_NOTHING
         if not is_rejected and not problem and pk not in left_out:
             continue
         before = found.get(hit, Loss())

@@ -1,4 +1,5 @@
-"""Shows assignments, and one as its worker answered it; approves by hand (one, or all undecided) and rejects."""
+"""Shows assignments, and one as its worker answered it; approves by hand (one, or all undecided), rejects, and asks for
+work to be given back."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -25,8 +26,9 @@ from hits.monitoring import (
     flags_by_worker,
     payment_state,
 )
-from hits.paying import approve_by_hand, reject
+from hits.paying import ReasonRefused, approve_by_hand, reject
 from hits.paying import reject_empty as reject_if_empty
+from hits.paying import request_return as ask_for_return
 from hits.views.answered_work import answered_dialogs
 from hits.views.refused import STATUS, Refused, refused_form
 from hits.views.study_pages import (
@@ -51,7 +53,7 @@ def _render_list(request: HttpRequest, offering: Offering, refused: Refused | No
     state = state if state in ASSIGNMENT_STATES or state == TO_DECIDE else ""
     page = Paginator(find_assignments(offering, state), ASSIGNMENTS_PER_PAGE)
     found = page.get_page(request.GET.get("page"))
-    can_reject = crowd_of(offering).abilities.can_reject
+    abilities = crowd_of(offering).abilities
     context = {
         **surroundings(offering),
         "page": found,
@@ -61,7 +63,8 @@ def _render_list(request: HttpRequest, offering: Offering, refused: Refused | No
         "undecided": _undecided(offering).count() if _is_by_hand(offering.study) else 0,
         "to_decide": summarise_waiting(offering),
         "to_decide_state": TO_DECIDE,
-        "empty": list(empty_submissions(offering).values_list("pk", flat=True)) if can_reject else [],
+        "empty": list(empty_submissions(offering).values_list("pk", flat=True)) if abilities.can_reject else [],
+        "rejection": abilities.rejection,
         "refused": refused,
     }
     return render(request, "hits/assignments.html", context, status=STATUS if refused else 200)
@@ -126,14 +129,37 @@ def reject_assignment(request: HttpRequest, name: str, key: int) -> HttpResponse
         return _back(study, assignment)
     submission = get_object_or_404(_submissions(study), assignment=assignment)
     check_may_change(assignment.offering)
+    reason, category = _typed_rejection(request)
     try:
         if request.POST.get("is_meant") != "yes":
             raise EvalPlatformError("Tick that you mean it: a rejection takes the worker's pay, and hurts their name.")
         market = open_crowd(assignment.offering, ATTEMPTS_WHILE_SOMEONE_WAITS)
-        reject(submission, request.POST.get("reason", ""), market, user_of(request), timezone.now())
+        reject(submission, reason, market, user_of(request), timezone.now(), category)
         messages.success(request, "The assignment is rejected. The worker reads your reason.")
     except EvalPlatformError as error:
-        return _render(request, study, _assignment(study, key), refused_form("reject", error, request.POST.dict()))
+        return _render(request, study, _assignment(study, key), _refused_reason(request, "reject", error))
+    return _back(study, assignment)
+
+
+@require_http_methods(["GET", "POST"])
+@tells_refusals
+def request_return(request: HttpRequest, name: str, key: int) -> HttpResponse:
+    """Ask the worker to give the work back, where the crowd can do that."""
+    study = find_offering(request, name).study
+    assignment = _assignment(study, key)
+    if request.method == "GET":
+        return _back(study, assignment)
+    submission = get_object_or_404(_submissions(study), assignment=assignment)
+    check_may_change(assignment.offering)
+    reason = request.POST.get("reason", "")
+    try:
+        market = open_crowd(assignment.offering, ATTEMPTS_WHILE_SOMEONE_WAITS)
+        if ask_for_return(submission, reason, market, user_of(request), timezone.now()):
+            messages.success(request, "The worker is asked to give it back, and reads your reason.")
+        else:
+            messages.info(request, "The worker was asked before. You can still approve or reject it.")
+    except EvalPlatformError as error:
+        return _render(request, study, _assignment(study, key), _refused_reason(request, "return", error))
     return _back(study, assignment)
 
 
@@ -148,21 +174,20 @@ def reject_empty(request: HttpRequest, name: str) -> HttpResponse:
     shown = {key for key in request.POST.get("shown", "").split(",") if key}
     empty = empty_submissions(offering).select_related("assignment__hit__study")
     wanted = [submission for submission in empty if str(submission.pk) in shown]
-    reason = request.POST.get("reason", "")
+    reason, category = _typed_rejection(request)
     try:
         if not wanted:
             raise EvalPlatformError("Something has changed since you looked. Look again, and reject them then.")
         if request.POST.get("is_meant") != "yes":
             raise EvalPlatformError("Tick that you mean it: a rejection takes the worker's pay, and hurts their name.")
         market = open_crowd(offering, ATTEMPTS_WHILE_SOMEONE_WAITS)
-        rejected = reject_if_empty(offering, wanted, reason, market, user_of(request), timezone.now())
+        rejected = reject_if_empty(offering, wanted, reason, market, user_of(request), timezone.now(), category)
         if rejected.troubles:
             # Each rejection is saved by itself. The rest stays on the list; sending the form again goes on with it.
             done = count_of(rejected.count, "submission is", "submissions are")
             raise EvalPlatformError(" ".join([f"{done} rejected, and not all:", *rejected.troubles]))
     except EvalPlatformError as error:
-        refused = refused_form("reject-empty", error, request.POST.dict(), "reject-empty-reason")
-        return _render_list(request, offering, refused)
+        return _render_list(request, offering, _refused_reason(request, "reject-empty", error, "reason"))
     if rejected.count:
         done = count_of(rejected.count, "submission is", "submissions are")
         messages.success(request, f"{done} rejected. Workers read your reason.")
@@ -173,6 +198,16 @@ def reject_empty(request: HttpRequest, name: str) -> HttpResponse:
             f"{'is' if left == 1 else 'are'} left alone.",
         )
     return _back_to_list(offering)
+
+
+def _typed_rejection(request: HttpRequest) -> tuple[str, str]:
+    return request.POST.get("reason", ""), request.POST.get("category", "")
+
+
+def _refused_reason(request: HttpRequest, form: str, error: EvalPlatformError, part: str = "") -> Refused:
+    """Say at the field what is wrong with a reason or its category; `part` is where anything else stands."""
+    part = error.part if isinstance(error, ReasonRefused) else part
+    return refused_form(form, error, request.POST.dict(), f"{form}-{part}" if part else "")
 
 
 def _back_to_list(offering: Offering) -> HttpResponse:
@@ -196,10 +231,15 @@ def _decision(
     reward = design.pay.reward_cents
     has_reward = any(one.kind == Payment.Kind.REWARD for one in payments)
     waiting, fees = waiting_for_decision(assignment.offering), fees_of(assignment.offering)
+    abilities = crowd_of(assignment.offering).abilities
+    is_undecided = is_waiting and not has_reward
     return {
         "waits_because": submission is not None and waiting.get(submission.pk, ""),
-        "can_approve": is_waiting and not has_reward,
-        "can_reject": is_waiting and crowd_of(assignment.offering).abilities.can_reject,
+        "can_approve": is_undecided,
+        "can_reject": is_waiting and abilities.can_reject,
+        "can_request_return": is_undecided and abilities.can_request_returns,
+        "is_asked_back": submission is not None and submission.return_asked_at is not None,
+        "rejection": abilities.rejection,
         "reward": money(reward, study.currency),
         "reward_with_fee": money(reward + fees.reward_fee_cents(reward, assignment.hit.assignments), study.currency),
     }

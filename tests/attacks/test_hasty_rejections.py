@@ -75,9 +75,9 @@ class Meanwhile:
     def __init__(self, market: MTurkMarket, happens: object) -> None:
         self._market, self._happens = market, happens
 
-    def reject(self, assignment_id: str, reason: str) -> None:
+    def reject(self, assignment_id: str, reason: str, category: str = "") -> None:
         self._happens()  # type: ignore[operator]
-        self._market.reject(assignment_id, reason)
+        self._market.reject(assignment_id, reason, category)
 
 
 def test_what_a_colleague_approves_meanwhile_is_not_rejected(study: Study, market: MTurkMarket) -> None:

@@ -20,7 +20,6 @@ from hits.replacing import replace_lost_assignments
 from localprolific import by_hand, misbehaving, participating
 from localprolific.behaviour import set_behaviour
 from localprolific.in_process import issue_token
-from localprolific.lifecycle_rules import Status
 from localprolific.models import ProlificStudy, Workspace
 from localprolific.panel_clock import Clock
 from localprolific.signed_links import rotate_key
@@ -31,9 +30,7 @@ from tests.hits.prolific_study import PARTICIPANTS, POUNDS, drafted, ledger, no_
 
 __all__ = ["drafted", "no_faults", "offering"]
 
-LONG = (
-    "LOW_EFFORT: Every one of the ten dialogs has the same answer, and each was given within a second, unread. Sorry."
-)
+LONG = "Every one of the ten dialogs has the same answer, and each was given within a second, so they were not read."
 
 
 def state(offering: Offering) -> tuple[str, int]:
@@ -332,29 +329,12 @@ def test_a_signed_link_that_ran_out_is_left_to_the_api(signed: Offering) -> None
 # --- Decisions -------------------------------------------------------------------------------------------------------
 
 
-def test_rejecting_wants_a_category_and_an_explanation(offering: Offering) -> None:
-    set_behaviour(publishing_seconds=0, bulk_approval_seconds=3600)
-    rater = Rater(offering)
-    rater.finish()
-    sync_now(offering)
-    market, submission = open_crowd(offering), Submission.objects.get()
-
-    with pytest.raises(MarketRefused, match="one of Prolific's categories"):
-        reject(submission, "Too bad.", market, None, now())
-    with pytest.raises(MarketRefused, match="at least 100 letters"):
-        reject(submission, "LOW_EFFORT: Too bad.", market, None, now())
-    reject(submission, LONG, market, None, now())
-
-    assert (rater.there.status, rater.there.rejection_category) == (Status.REJECTED, "LOW_EFFORT")
-    assert Payment.objects.owed().count() == 0
-
-
 def test_the_place_of_rejected_work_is_asked_for_again_once(offering: Offering) -> None:
     set_behaviour(publishing_seconds=0, bulk_approval_seconds=3600)
     Rater(offering).finish()
     sync_now(offering)
     market = open_crowd(offering)
-    reject(Submission.objects.get(), LONG, market, None, now())
+    reject(Submission.objects.get(), LONG, market, None, now(), "LOW_EFFORT")
 
     added = [replace_lost_assignments(offering, market, now).added for _ in range(2)]
 

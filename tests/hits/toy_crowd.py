@@ -172,7 +172,7 @@ class ToyMarket:
     def approve(self, crowd_assignment_id: str, feedback: str = "") -> None:
         self._panel.sessions[crowd_assignment_id].is_approved = True
 
-    def reject(self, crowd_assignment_id: str, reason: str) -> None:
+    def reject(self, crowd_assignment_id: str, reason: str, category: str = "") -> None:
         raise MarketRefused("toy", "Nobody is rejected here.")
 
     def send_bonus(self, worker_id: str, assignment_id: str, cents: int, reason: str, token: str) -> None:

@@ -57,7 +57,7 @@ class WholeMarket(ToyMarket):
     def get_hit(self, crowd_hit_id: str) -> MarketHit:
         return next(one for one in self.list_hits() if one.crowd_hit_id == crowd_hit_id)
 
-    def reject(self, crowd_assignment_id: str, reason: str) -> None:
+    def reject(self, crowd_assignment_id: str, reason: str, category: str = "") -> None:
         """Whoever is rejected hears of it."""
 
 

@@ -132,7 +132,7 @@ class LinkMarket:
     def approve(self, crowd_assignment_id: str, feedback: str = "") -> None:
         """Do nothing: our own row is all there is."""
 
-    def reject(self, crowd_assignment_id: str, reason: str) -> None:
+    def reject(self, crowd_assignment_id: str, reason: str, category: str = "") -> None:
         raise MarketRefused("link", "Work that came by a link can't be rejected here.")
 
     def send_bonus(self, worker_id: str, assignment_id: str, cents: int, reason: str, token: str) -> None:

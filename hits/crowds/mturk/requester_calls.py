@@ -126,7 +126,7 @@ class RequesterCalls:
         extra = {"RequesterFeedback": feedback} if feedback else {}
         self._call("approve_assignment", AssignmentId=crowd_assignment_id, **extra)
 
-    def reject(self, crowd_assignment_id: str, reason: str) -> None:
+    def reject(self, crowd_assignment_id: str, reason: str, category: str = "") -> None:
         self._call("reject_assignment", AssignmentId=crowd_assignment_id, RequesterFeedback=reason)
 
     def send_bonus(self, worker_id: str, assignment_id: str, cents: int, reason: str, token: str) -> None:

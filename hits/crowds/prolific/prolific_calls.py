@@ -18,11 +18,6 @@ from hits.crowds.prolific.prolific_money import Hundredths, MoneyMixedUp, hundre
 from hits.errors import MarketRefused
 
 MOST_APPROVALS = 1000
-LEAST_LETTERS = 100  # of the message with a rejection
-CATEGORIES = (
-    *("TOO_QUICKLY", "TOO_SLOWLY", "FAILED_INSTRUCTIONS", "INCOMP_LONGITUDINAL", "FAILED_CHECK", "LOW_EFFORT"),
-    *("MALINGERING", "NO_CODE", "BAD_CODE", "NO_DATA", "UNSUPP_DEVICE", "OTHER"),
-)
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from hits.crowds.prolific.prolific_fees import ProlificFees
 from hits.crowds.prolific.prolific_market import ProlificMarket, marks_of_hits
 from hits.crowds.prolific.prolific_transport import open_transport, token_for
 from hits.crowds.prolific.prolific_words import PROLIFICS_WORDS
+from hits.crowds.prolific.rejection_rules import RULES
 from hits.crowds.prolific.settling_study import CURRENCY, STUDY
 from hits.crowds.prolific.webhooks import read_hook
 from hits.errors import DesignProblem
@@ -57,6 +58,8 @@ class Prolific:
         tells_returns=True,
         has_hooks=True,
         bonuses_per_list=BONUSES_PER_LIST,
+        rejection=RULES,
+        can_request_returns=True,
     )
     fees: Fees = ProlificFees()
     words = PROLIFICS_WORDS

@@ -18,7 +18,7 @@ from hits.crowds.noting import crowd_notes, note_of_crowd
 from hits.crowds.prolific.asking_notes import AskingNotes
 from hits.crowds.prolific.money_lock import money_lock
 from hits.crowds.prolific.option_checks import filter_problems
-from hits.crowds.prolific.prolific_calls import CATEGORIES, LEAST_LETTERS, MOST_APPROVALS, ProlificCalls
+from hits.crowds.prolific.prolific_calls import MOST_APPROVALS, ProlificCalls
 from hits.crowds.prolific.prolific_client import ProlificRefused, Sleep
 from hits.crowds.prolific.prolific_money import hundredths_from
 from hits.crowds.prolific.settling_study import CODE, STOP_GROUP, STUDY, WORKSPACE, StudySettler, stop_group_name
@@ -82,8 +82,7 @@ class ProlificMarket:
 
     def _count_freed(self) -> int:
         """Count the rejected and returned work whose place Prolific has freed by itself: it is in our number still."""
-        ours = Submission.objects.filter(assignment__offering=self._offering)
-        return ours.filter(status=Submission.Status.REJECTED).count()
+        return Submission.objects.filter(assignment__offering=self._offering).unpaid().count()
 
     def expire_hit(self, crowd_hit_id: str) -> None:
         """Only the whole study is on offer."""
@@ -201,17 +200,8 @@ class ProlificMarket:
                 self._sleep(self._look_seconds)
         return approved
 
-    def reject(self, crowd_assignment_id: str, reason: str) -> None:
-        """Reject, with the category that the reason begins with: `LOW_EFFORT: Every reply ...`."""
-        category, colon, message = reason.partition(":")
-        if not colon or category.strip() not in CATEGORIES:
-            raise MarketRefused("category", f"Begin the reason with one of Prolific's categories and a colon: {HINT}.")
-        if len(message.strip()) < LEAST_LETTERS:
-            raise MarketRefused(
-                "message",
-                f"Prolific wants at least {LEAST_LETTERS} letters of explanation; these are {len(message.strip())}.",
-            )
-        self._calls.reject(crowd_assignment_id, category.strip(), message.strip())
+    def reject(self, crowd_assignment_id: str, reason: str, category: str = "") -> None:
+        self._calls.reject(crowd_assignment_id, category, reason)
 
     def request_return(self, assignment_id: str, reason: str) -> None:
         self._calls.request_return(assignment_id, [reason])
@@ -296,7 +286,6 @@ class ProlificMarket:
 
 
 AWAY = {f"{CODE}{NO_CONSENT}", f"{CODE}{STUDY_FULL}"}
-HINT = ", ".join(CATEGORIES)
 
 
 def _current_hits(offering: Offering) -> dict[int, str]:

@@ -54,8 +54,7 @@ def assignment_from(found: Mapping[str, Any], crowd_hit_id: str) -> MarketAssign
         crowd_assignment_id=str(found["id"]),
         crowd_hit_id=crowd_hit_id,
         crowd_worker_id=participant_of(found),
-        # Work that was given back after it was handed in is not paid, as if it had been rejected.
-        status=HANDED_IN.get(status_word(found), Status.REJECTED),
+        status=HANDED_IN.get(status_word(found), Status.RETURNED),
         accepted_at=accepted_at,
         submitted_at=submitted_at,
         auto_approval_at=submitted_at + APPROVED_AFTER if submitted_at else None,
