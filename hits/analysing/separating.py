@@ -63,7 +63,10 @@ def with_separations(results: Results, pricing: Pricing | None, plan: Plan = NO_
     """Add the separations; without a pricing, as for ratings that were made elsewhere, there are none."""
     if pricing is None:
         return results
-    made = [replace(one, separations=tuple(_separations(one, results, pricing, plan.tau2))) for one in results.criteria]
+    made = [
+        replace(one, separations=tuple(_separations(one, results, pricing, plan.tau2_of(one.criterion))))
+        for one in results.criteria
+    ]
     return replace(results, criteria=tuple(made))
 
 

@@ -9,13 +9,13 @@ from hits.analysing.planned_part import planned_until
 from hits.analysing.results import Results
 from hits.analysing.separating import Pricing, with_separations
 from hits.analysing.stored_results import progress_to_show
+from hits.batching import SEQUENCE_TAU2
 from hits.designing import cost_of, planned_setting, size_of_batches
 from hits.frames import ratings_frame, reply_labels
 from hits.models import Offering, ScreeningRun, Study
-from hits.models.design import StudyDesign
-from hits.protocols import Criterion, protocol_of
+from hits.protocols import protocol_of
 from hits.screening import mark_exclusions, submissions_by_rule
-from hits.stats import TAU_FACTOR, CriterionScale, Plan, family_of, planned_variance
+from hits.stats import CriterionScale, Plan, family_of
 
 
 def analyse_study(offering: Offering) -> Results:
@@ -33,13 +33,13 @@ def analyse_frame(frame: pd.DataFrame, offering: Offering) -> Results:
 
 
 def plan_of(study: Study) -> Plan:
-    """Return what the frozen design plans to test. The confidence sequence's variance follows from the frozen design
-    alone, so that no rating can change it."""
+    """Return what the frozen design plans to test. The confidence sequences' variances were stored when the study was
+    frozen, so that neither a rating nor a later version of the planner can change them."""
     design = study.parsed_design
     planned = design.analysis
     pairs = family_of(planned.compare, design.generators, planned.reference, planned.pairs)
-    dialogs = planned.planned_dialogs or int((study.manifest or {}).get("dialogs", 0))
-    main, *others = protocol_of(design).criteria
+    frozen_tau2 = (study.manifest or {}).get(SEQUENCE_TAU2, {})
+    main, *others = (one.name for one in protocol_of(design).criteria)
     # Every model answers every dialog of a study, so all datasets together mean something from the first look on, also
     # where a model is dropped before the last dataset has ratings.
     return Plan(
@@ -48,13 +48,9 @@ def plan_of(study: Study) -> Plan:
         is_pooled=True,
         planned_dialogs=planned.planned_dialogs,
         planned_until=planned_until(study),
-        tau2=_tau2(design, dialogs, main),
-        tau2_by_criterion={one.name: _tau2(design, dialogs, one) for one in others},
+        tau2=frozen_tau2.get(main, 0.0),
+        tau2_by_criterion={name: frozen_tau2[name] for name in others if name in frozen_tau2},
     )
-
-
-def _tau2(design: StudyDesign, dialogs: int, criterion: Criterion) -> float:
-    return TAU_FACTOR * planned_variance(planned_setting(design, dialogs, criterion))
 
 
 def pricing_of(study: Study) -> Pricing:

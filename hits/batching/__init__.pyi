@@ -4,6 +4,7 @@ from .card_orders import rotate_cards as rotate_cards
 from .card_orders import secret_number as secret_number
 from .card_orders import shuffle_cards as shuffle_cards
 from .manifest import ORDER_COMMITMENT as ORDER_COMMITMENT
+from .manifest import SEQUENCE_TAU2 as SEQUENCE_TAU2
 from .manifest import candidates_of as candidates_of
 from .manifest import manifest_lines as manifest_lines
 from .manifest_files import has_large_manifest as has_large_manifest

@@ -19,7 +19,7 @@ from evalplatform import __version__
 from generation.models import Candidate, Dialog
 from generation.style_check import MOST_DIALOGS
 from hits.batching.card_orders import commitment_to, draw_secret
-from hits.batching.manifest import ORDER_COMMITMENT, as_line, item_line, sha256
+from hits.batching.manifest import ORDER_COMMITMENT, SEQUENCE_TAU2, as_line, item_line, sha256
 from hits.designing import (
     BatchSize,
     ChosenDialog,
@@ -28,6 +28,7 @@ from hits.designing import (
     checked_design,
     fill_blocks,
     order_key,
+    plan_sequences,
     select_dialogs,
     size_of_batches,
 )
@@ -261,6 +262,7 @@ def _manifest_head(design: StudyDesign, size: BatchSize, secret: bytes) -> dict[
         "blocks": size.block_count,
         "hits": size.hit_count,
         "assignments": size.assignment_count,
+        SEQUENCE_TAU2: plan_sequences(design, size.dialog_count),
         ORDER_COMMITMENT: commitment_to(secret),
     }
 

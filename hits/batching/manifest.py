@@ -1,10 +1,10 @@
 """Writes the manifest of a frozen study, the file that its hash covers: the design, and every dialog and reply.
 
 The format is JSON Lines. The first line is the study: its design with all texts, seed and screening rules, the
-software, the counts, and the commitment to the secret of card orders, which differs each time that a study is frozen.
-Each further line is a dialog at its place in a block, with hashes of its texts. Dialogs are named by dataset and id,
-candidates by dialog and generator, because database ids differ between machines and this file must not. The study's
-hash is the SHA-256 of the file, so that `sha256sum` checks it.
+software, the counts, the variances that its confidence sequences use, and the commitment to the secret of card orders,
+which differs each time that a study is frozen. Each further line is a dialog at its place in a block, with hashes of
+its texts. Dialogs are named by dataset and id, candidates by dialog and generator, because database ids differ between
+machines and this file must not. The study's hash is the SHA-256 of the file, so that `sha256sum` checks it.
 """
 
 import hashlib
@@ -19,6 +19,7 @@ from hits.models.design import StudyDesign
 
 BLOCKS_AT_ONCE = 100
 ORDER_COMMITMENT = "card_order_commitment"
+SEQUENCE_TAU2 = "sequence_tau2"  # of each criterion: the mixture variance of its confidence sequences
 
 
 def manifest_lines(study: Study) -> Iterator[bytes]:

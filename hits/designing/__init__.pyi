@@ -9,6 +9,7 @@ from .plan_questions import plan_as_json as plan_as_json
 from .plan_questions import plan_question_id as plan_question_id
 from .plan_questions import plan_study_size as plan_study_size
 from .plan_questions import why_not_planned as why_not_planned
+from .planned_size import plan_sequences as plan_sequences
 from .planned_size import planned_setting as planned_setting
 from .power_planning import TOO_LARGE_TO_STOP as TOO_LARGE_TO_STOP
 from .power_planning import Plan as Plan

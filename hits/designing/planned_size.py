@@ -2,7 +2,7 @@
 
 from hits.models.design import StudyDesign
 from hits.protocols import Criterion, protocol_of
-from hits.stats import WIN_RATE, Setting, family_of
+from hits.stats import TAU_FACTOR, WIN_RATE, Setting, family_of, planned_variance
 
 USUAL_SHARES = (0.32, 0.31, 0.37)  # where a protocol says none: those of the paper's models
 
@@ -25,3 +25,12 @@ def planned_setting(design: StudyDesign, dialogs: int, criterion: Criterion | No
         score_range=max(asked.scale.scores) - min(asked.scale.scores),
         is_by_sequence=analysis.has_rule,
     )
+
+
+def plan_sequences(design: StudyDesign, dialogs: int) -> dict[str, float]:
+    """Return tau2, the mixture variance of the confidence sequences (hits.stats.sequence), of each criterion by name.
+    A study has `dialogs`, of which its design may plan to test fewer. Freezing stores these numbers, and nothing
+    computes them again: they must not move when the planner does."""
+    tested = design.analysis.planned_dialogs or dialogs
+    settings = {one.name: planned_setting(design, tested, one) for one in protocol_of(design).criteria}
+    return {name: float(f"{TAU_FACTOR * planned_variance(one):.6g}") for name, one in settings.items()}

@@ -212,11 +212,19 @@ def _sequences(sources: Sources) -> Iterator[str]:
     each = " of a criterion" if len(sources.results.criteria) > 1 else ""
     yield (
         "Differences of the primary outcome have confidence sequences, which are valid at every look: Robbins' normal "
-        "mixture [@robbins; @howard] on the two-way variance, with a mixture variance that was fixed with the design "
-        f"and the error level of .05 shared equally by the {count_of(len(pairs), 'planned pair')}{each}."
+        "mixture [@robbins; @howard] on the two-way variance, with a mixture variance that was frozen with the design "
+        f"({_mixture_variances(sources)}), and the error level of .05 shared equally by the "
+        f"{count_of(len(pairs), 'planned pair')}{each}."
     )
     if missing:
         yield f"Of these pairs, {len(missing):,} {'has' if len(missing) == 1 else 'have'} none yet: {missing[0]}."
+
+
+def _mixture_variances(sources: Sources) -> str:
+    found = {one.title: f"{one.sequences[0].tau2:.3g}" for one in sources.results.criteria if one.sequences}
+    if len(set(found.values())) == 1:
+        return f"τ² = {next(iter(found.values()))}"
+    return "; ".join(f"τ² = {tau2} for {title}" for title, tau2 in found.items())
 
 
 def describe_secondary(results: Results) -> Iterator[str]:

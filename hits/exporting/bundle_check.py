@@ -141,12 +141,12 @@ def _different_texts(folder: Path, about: About, results: Results, frame: pd.Dat
         if path.name not in tables:
             yield f"tables/{path.name} is no table of this bundle"
     try:
-        facts, design = read_facts(folder), read_design(folder)
+        facts, (design, frozen_tau2) = read_facts(folder), read_design(folder)
     except EvalPlatformError as error:
         yield f"{error}: methods, datasheet and checklist can't be written again"
         return
     yield from _wrong_facts(facts, about, frame, ratings)
-    yield from _other_design(design, about)
+    yield from _other_design(design, frozen_tau2, about)
     for name, text in texts_of(about, Sources(facts, design, about.manifest_sha256, results)).items():
         if name != "results.json" and not name.startswith("tables/") and read_text(folder / name) != text:
             yield f"{name} does not say what {ratings}, facts.json and manifest.jsonl give"
@@ -156,14 +156,15 @@ def _different_texts(folder: Path, about: About, results: Results, frame: pd.Dat
         yield f"{PAGES_FOLDER}/{NOTES} does not list the pages that are there"
 
 
-def _other_design(design: StudyDesign, about: About) -> Iterator[str]:
+def _other_design(design: StudyDesign, frozen_tau2: dict[str, float], about: About) -> Iterator[str]:
     """Compare what bundle.json says of the study with the frozen design."""
     criteria = {one.name: one.measured for one in protocol_of(design).criteria}
     of_design = (design.name, [part.name for part in design.datasets], design.generators, criteria)
     analysis = design.analysis
-    plan = (analysis.outcome, analysis.planned_dialogs, analysis.equal_within)
+    plan = (analysis.outcome, analysis.planned_dialogs, analysis.equal_within, frozen_tau2)
+    tau2 = {name: about.plan.tau2_of(name) for name in frozen_tau2}
     if of_design != (about.study, about.datasets, about.generators, about.criteria) or plan != (
-        *(about.plan.outcome, about.plan.planned_dialogs, about.equal_within),
+        *(about.plan.outcome, about.plan.planned_dialogs, about.equal_within, tau2),
     ):
         yield "bundle.json tells of another design than manifest.jsonl"
 

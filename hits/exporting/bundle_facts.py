@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from evalplatform import __version__
 from evalplatform.errors import EvalPlatformError
 from hits.analysing import Results
+from hits.batching import SEQUENCE_TAU2
 from hits.crowds import all_marketplaces, crowd_of, environment_of
 from hits.exporting.reached_power import PowerFacts, power_facts
 from hits.models import (
@@ -252,11 +253,12 @@ def read_facts(folder: Path) -> Facts:
         raise EvalPlatformError(f"{FILE} is not as export_study writes it: {error.errors()[0]['msg']}") from error
 
 
-def read_design(folder: Path) -> StudyDesign:
-    """Return the frozen design, which is in the first line of the manifest."""
+def read_design(folder: Path) -> tuple[StudyDesign, dict[str, float]]:
+    """Return the frozen design and each criterion's tau2, which are in the first line of the manifest."""
     try:
         with (folder / "manifest.jsonl").open("rb") as file:
-            return StudyDesign.model_validate(json.loads(file.readline())["design"], context=FROZEN)
+            head = json.loads(file.readline())
+        return StudyDesign.model_validate(head["design"], context=FROZEN), dict(head[SEQUENCE_TAU2])
     except OSError as error:
         raise EvalPlatformError("manifest.jsonl is missing, or can't be read") from error
     except (ValueError, LookupError, TypeError, RecursionError) as error:  # includes pydantic's

@@ -35,7 +35,8 @@ class SequenceFinding:
     """What may be said about a primary pair at a look. `estimate` is the first generator's outcome minus the second's;
     `low` and `high` are its confidence sequence, undefined while there is too little data. `decided` is "different" if
     0 lies outside, "equal" if all of it lies within the planned margin, and else empty. Both, and the p-value, are of
-    this look alone, unless hits.stats.stopping_rule.carry_on has joined them with those of earlier looks."""
+    this look alone, unless hits.stats.stopping_rule.carry_on has joined them with those of earlier looks. `tau2` is the
+    mixture variance that was used, so that a reader can compute everything again."""
 
     dataset: str | None
     first: str
@@ -46,6 +47,7 @@ class SequenceFinding:
     e_value: float | Undefined
     p_value: float | Undefined
     decided: str = UNDECIDED
+    tau2: float = 0.0
 
     @property
     def better(self) -> str | None:
@@ -95,12 +97,12 @@ def sequence_finding(
     share. `largest_e` is the largest e-value of earlier looks; `problem` says why it is too early."""
     if isinstance(difference, Undefined):
         nothing = Undefined(difference.reason)
-        return SequenceFinding(dataset, *pair, nothing, nothing, nothing, nothing, nothing)
+        return SequenceFinding(dataset, *pair, *(nothing,) * 5, tau2=tau2)
     if isinstance(difference.interval, Undefined):
         problem = problem or difference.interval.reason
     if problem or isinstance(difference.interval, Undefined):
         nothing = Undefined(problem)
-        return SequenceFinding(dataset, *pair, difference.value, nothing, nothing, nothing, nothing)
+        return SequenceFinding(dataset, *pair, difference.value, *(nothing,) * 4, tau2=tau2)
     theta = difference.value
     variance = ((difference.interval.high - difference.interval.low) / 2 / NORMAL_QUANTILE) ** 2
     half, evidence = half_width(variance, tau2, alpha), e_value(theta, variance, tau2)
@@ -111,4 +113,4 @@ def sequence_finding(
     elif equal_within and -equal_within <= low and high <= equal_within:
         decided = EQUAL
     p_value = p_value_of(max(evidence, largest_e))
-    return SequenceFinding(dataset, *pair, theta, low, high, evidence, p_value, decided)
+    return SequenceFinding(dataset, *pair, theta, low, high, evidence, p_value, decided, tau2)

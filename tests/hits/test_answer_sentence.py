@@ -97,6 +97,18 @@ def test_what_it_would_take_while_interim_is_by_the_sequence_and_never_less_than
     assert one.difference == pytest.approx(enough, rel=0.02)  # two digits are said
 
 
+def test_what_it_would_take_uses_the_sequence_s_variance_of_each_criterion() -> None:
+    plan = Plan("share of best", tau2=0.02, tau2_by_criterion={"fluency": 5.0})
+    results = analyse(drawn_frame(seed=5, one=ALSO, other=SAME), plan=plan)
+    fluency = replace(results, criteria=(replace(results.main, criterion="fluency"),))
+
+    def dialogs_needed(of: Results, plan: Plan) -> object:
+        return with_separations(with_progress(of, INTERIM, plan), PRICING, plan).main.separations[0].dialogs
+
+    alone = dialogs_needed(results, Plan("share of best", tau2=5.0))
+    assert dialogs_needed(fluency, plan) == alone != dialogs_needed(results, plan)
+
+
 def _half_at(half: float, share: float) -> float:
     """What has to be exceeded with `share` of the variance that gave this half-width, for a chance of 80 %."""
     seen = next(step / 1e6 for step in range(1, 10**6) if half_width(step / 1e6, 0.02) >= half)

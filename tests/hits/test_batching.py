@@ -23,11 +23,13 @@ from hits.designing import (
     create_study,
     fill_blocks,
     parse_design,
+    planned_setting,
     read_study_file,
     size_of_batches,
 )
 from hits.designing.design_words import describe_size
 from hits.models import Hit, HitItem, Study
+from hits.stats import planned_variance
 from tests.conftest import ROOT, WriteFile
 
 MEED2 = read_study_file(ROOT / "examples" / "meed2.toml")
@@ -253,6 +255,8 @@ def test_the_manifest_names_every_dialog_and_candidate_and_its_own_hash_is_the_s
     head, *items = [json.loads(line) for line in lines]
     assert hashlib.sha256(b"".join(lines)).hexdigest() == demo_study.manifest_hash
     assert head["design"]["seed"] == 2021
+    planned = planned_variance(planned_setting(demo_study.parsed_design, 60))
+    assert head["sequence_tau2"] == {"overall": pytest.approx(8.212 * planned, rel=1e-5)}
     assert {(item["dataset"], item["dialog"]) for item in items} == set(
         Dialog.objects.values_list("dataset__name", "external_id")
     )
@@ -291,7 +295,7 @@ def test_a_study_and_its_copy_have_the_same_hits_and_draw_their_secrets_apart(de
 
 
 SECRET = bytes(range(16))
-DEMO_HASH = "bcc7e412481375e1ea23e34d92c52beb238a938212ae6adde7b9f28a00deeb07"
+DEMO_HASH = "13010d42c5d74ddd3ce09126eea841a96d2b8b174153663bab3367189d1e37a5"
 DEMO_LAYOUT = "e0eb9dfe4f38e67b6537b0bf08da4a3a64f69881ffca784756e859f56305a3f0"
 
 

@@ -43,6 +43,7 @@ CHANGES: list[tuple[str, Change, str]] = [
     ("extra.txt", with_more("hello"), "extra.txt is no file of a bundle"),
     ("tables/table6.tex", with_more("x"), "tables/table6.tex is no table of this bundle"),
     ("worker_pages/9-more.html", with_more("x"), "worker_pages/9-more.html is no file of a bundle"),
+    ("bundle.json", other('"tau2": ', '"tau2": 1'), "bundle.json tells of another design"),
     ("bundle.json", other('"equal_within": 0.0', '"equal_within": 0.1'), "bundle.json tells of another design"),
     ("methods.bib", other("1979", "1978"), "methods.bib does not say what"),
 ]

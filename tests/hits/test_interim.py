@@ -210,6 +210,17 @@ def test_planned_dialogs_are_the_first_ones_in_the_frozen_order(half_done: Offer
     assert measure_progress(half_done).planned == 8
 
 
+@pytest.mark.django_db
+def test_a_study_keeps_the_sequence_s_variance_that_it_was_frozen_with(half_done: Offering) -> None:
+    study = half_done.study
+    frozen = (study.manifest or {})["sequence_tau2"]["overall"]
+    assert plan_of(study).tau2 == frozen
+
+    study.manifest = {**(study.manifest or {}), "sequence_tau2": {"overall": 2 * frozen}}  # as another planner had it
+
+    assert {one.tau2 for one in analyse_study(half_done).main.sequences} == {2 * frozen}
+
+
 def test_dialogs_beyond_the_planned_ones_change_no_verdict() -> None:
     frame = drawn_frame(seed=1, dialogs=60, A=(0.3, 0.3, 0.4), B=(0.45, 0.3, 0.25))
     planned = frame[(frame["block"] < 3) | ((frame["block"] == 3) & (frame["position"] < 5))]

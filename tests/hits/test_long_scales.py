@@ -148,6 +148,9 @@ def test_each_criterion_s_confidence_sequence_is_planned_on_its_own_scale(monkey
     monkeypatch.setitem(PROTOCOLS, "scales", Scales)
     study = create_study({**DEMO, "protocol": "scales", "analysis": {"outcome": "mean score"}})
     areas = create_study({**DEMO, "name": "areas", "analysis": {"outcome": "mean score"}})
+    for one in (study, areas):
+        build_hits(one)
+        one.refresh_from_db()
     tau2 = plan_of(areas).tau2_of("overall")
     rng = np.random.default_rng(1)
     means = {"A": rng.integers(4, 7, (30, 20)), "B": rng.integers(2, 5, (30, 20))}

@@ -106,7 +106,7 @@ def test_too_little_data_gives_no_interval_and_says_why() -> None:
 def test_a_pair_that_was_not_compared_has_no_sequence() -> None:
     found = sequence_finding(PAIR, Undefined("no worker rated both"), 0.25)
 
-    assert found == SequenceFinding(None, *PAIR, *(Undefined("no worker rated both"),) * 5)
+    assert found == SequenceFinding(None, *PAIR, *(Undefined("no worker rated both"),) * 5, tau2=0.25)
 
 
 def test_looking_at_every_step_rarely_finds_what_is_not_there() -> None:
