@@ -1,6 +1,7 @@
-"""Writes the paragraph about the analysis: outcome, coding, intervals, tests, family, looks, stopping and power.
+"""Writes the paragraph about the analysis: outcome, coding, intervals, tests, family; then looks, stopping and power.
 
-It says what these results used, and nothing else: a test that was not made is not named, nor is its source.
+It says what these results used, and nothing else: a test that was not made is not named, nor is its source. Looks and
+stopping are in stopping_methods, power is in power_words.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from evalplatform.wording import count_of
 from hits.analysing import Results
 from hits.exporting.bundle_facts import Sources, join_names
-from hits.exporting.reached_power import PowerFacts, PowerOfSize
+from hits.exporting.power_words import describe_power
+from hits.exporting.stopping_methods import describe_looks, describe_stopping
 from hits.protocols import Criterion, protocol_of
 from hits.stats import LARGER_OF_BOTH, PERMUTATION, TWO_WAY_T, Comparison, PairTest, TrueValues, Undefined
 
@@ -16,6 +18,14 @@ FEWEST_DRAWS = 999  # hits.stats.sign_flips makes no fewer
 
 
 def describe_analysis(sources: Sources) -> Iterator[str]:
+    yield from describe_findings(sources)
+    yield from describe_looks(sources)
+    yield from describe_stopping(sources)
+    yield from describe_power(sources)
+
+
+def describe_findings(sources: Sources) -> Iterator[str]:
+    """Yield how ratings became numbers and verdicts."""
     yield from _outcome(sources)
     yield from _coding(sources)
     yield from describe_intervals(sources.results)
@@ -28,9 +38,6 @@ def describe_analysis(sources: Sources) -> Iterator[str]:
     else:
         yield from _sequences(sources)
     yield from describe_secondary(sources.results)
-    yield from _looks(sources)
-    yield from _stopping(sources)
-    yield from describe_power(sources)
 
 
 # --- What is measured -------------------------------------------------------------------------------------------------
@@ -236,98 +243,3 @@ def describe_secondary(results: Results) -> Iterator[str]:
         )
     if any(isinstance(found.true_values, TrueValues) for found in criteria):
         yield "As a check, the replies' latent values were estimated with a Dawid-Skene model [@dawid]."
-
-
-# --- Looks, stopping, power -------------------------------------------------------------------------------------------
-
-
-def _looks(sources: Sources) -> Iterator[str]:
-    progress = sources.results.progress
-    if not progress.planned:
-        return
-    looks = f"looked at {times(progress.looks)}" if progress.looks else "not looked at"
-    is_stopped = sources.design.analysis.has_rule and sources.facts.stopped_by_rule
-    collected = "" if is_stopped else f"; {progress.reason}"
-    yield f"Interim results were {looks} before these were computed{collected}."
-    if progress.is_by_sequence:
-        yield (
-            f"The study's own rule looked {times(progress.rule_looks)}, at whole HITs in their frozen order; p-values "
-            "of the sequences are 1 / the largest e-value of all its looks."
-        )
-
-
-def _stopping(sources: Sources) -> Iterator[str]:
-    analysis, progress = sources.design.analysis, sources.results.progress
-    if analysis.stop_when_decided:
-        equal = f", or lay within ±{analysis.equal_within:g} and was thus called equal" if analysis.equal_within else ""
-        yield (
-            "By design, data collection was to stop as soon as the confidence sequence of every planned pair excluded "
-            f"zero{equal} [@howard], or the budget was spent."
-        )
-    if analysis.drop_losers:
-        yield (
-            "By design, HITs that were published after a model's confidence sequence lay below another model's left "
-            f"that model out: {_dropped(progress.dropped)}."
-        )
-    if analysis.has_rule:
-        yield _how_it_ended(sources)
-    elif progress.planned:
-        yield "There was no rule for stopping early."
-
-
-def _dropped(names: Sequence[str]) -> str:
-    return f"{join_names(names)} {'was' if len(names) == 1 else 'were'} dropped" if names else "none was dropped"
-
-
-def _how_it_ended(sources: Sources) -> str:
-    progress, why = sources.results.progress, sources.facts.stopped_by_rule
-    after = f"after {progress.collected:,} of {progress.planned:,} planned assignments"
-    living = [name for name in sources.design.generators if name not in progress.dropped]
-    if why == "budget":
-        return f"Data collection stopped {after}, because the budget allowed no further HITs."
-    if why and len(living) == 1:
-        return f"Data collection stopped {after}, when {living[0]} alone had not lost."
-    if why:
-        return f"Data collection stopped {after}, when every planned pair was decided."
-    return "Data collection did not stop early." if progress.is_complete else "Data collection has not stopped so far."
-
-
-def describe_power(sources: Sources) -> Iterator[str]:
-    power = sources.facts.power
-    if power.planned is None:
-        yield f"No power analysis was made: {power.problem}."
-        return
-    yield (
-        f"No target power was recorded with the design. By simulation with {what_decides(power)} (ordinal probit model "
-        f"with crossed effects, {power.simulations:,} simulated studies; {100 * power.taste:g}% of the latent variance "
-        f"for workers' tastes, {count_of(power.pairs, 'primary comparison')}), the study as designed "
-        f"({_size(power.planned)}) {_finds(power.planned, power.power)}."
-    )
-    if power.reached is not None:
-        yield f"As carried out ({_size(power.reached)}), it {_finds(power.reached, power.power)}."
-
-
-def what_decides(power: PowerFacts) -> str:
-    return "the confidence sequence that decides, at the end" if power.is_by_sequence else "the test that decides"
-
-
-def _size(of: PowerOfSize) -> str:
-    return (
-        f"{count_of(of.dialogs, 'dialog')}, {count_of(of.ratings_per_dialog, 'rating')} per reply, about "
-        f"{count_of(of.effective_workers, 'equally busy worker')}"
-    )
-
-
-def _finds(of: PowerOfSize, power: float) -> str:
-    if of.detectable is None:
-        return (
-            f"would not detect even the largest possible difference between two models with a power of {100 * power:g}%"
-        )
-    return (
-        f"would detect a difference of {100 * of.detectable:.1f} percentage points in the share of the best value with "
-        f"a power of {100 * power:g}%"
-    )
-
-
-def times(number: int) -> str:
-    return {0: "never", 1: "once", 2: "twice"}.get(number, f"{number:,} times")

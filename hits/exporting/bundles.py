@@ -34,12 +34,13 @@ from hits.budgeting import reveal_secret
 from hits.exporting import about as about_file
 from hits.exporting.about import About, count_by_origin
 from hits.exporting.bundle_facts import FILE as FACTS_FILE
-from hits.exporting.bundle_facts import Sources, gather_facts, software
+from hits.exporting.bundle_facts import Sources
 from hits.exporting.bundle_texts import texts_of
 from hits.exporting.columns import bundle_rows, described
 from hits.exporting.example_dialogs import FILE as EXAMPLES_FILE
 from hits.exporting.example_dialogs import example_dialogs
 from hits.exporting.figure_files import results_of_figures, write_figures
+from hits.exporting.gathering_facts import gather_facts, software
 from hits.exporting.hashing import write_hashes
 from hits.exporting.ratings_files import read_ratings, write_ratings
 from hits.exporting.worker_pages import FOLDER as PAGES_FOLDER

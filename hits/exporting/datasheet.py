@@ -13,10 +13,9 @@ from hits.analysing import CriterionResults, describe_origin
 from hits.exporting.bundle_facts import Sources
 from hits.exporting.heds_answers import Answer, answers_of, criterion_answers
 from hits.exporting.heds_questions import CRITERION_ELEMENT, QUESTIONS, SECTIONS, Question
+from hits.exporting.to_fill_in import PLAIN_TO_FILL_IN, TO_FILL_IN
 from hits.protocols import protocol_of
 
-TO_FILL_IN = "**[to be filled in by the researchers]**"
-PLAIN_TO_FILL_IN = "[to be filled in by the researchers]"
 HEAD = f"""# Human Evaluation Datasheet
 
 The numbers are those of HEDS 3.0 (Belz and Thomson 2024, https://arxiv.org/abs/2412.07940), the questions in words of

@@ -12,7 +12,6 @@ from evalplatform.spreadsheet_cells import cell_of, text_of
 from hits.analysing import Results, analyse, make_pictures, report_of, results_as_json
 from hits.elsewhere import ColumnMapping, ReadRatings, without_raters
 from hits.exporting.about import FILE
-from hits.exporting.bundle_facts import software
 from hits.exporting.elsewhere_methods import elsewhere_methods
 from hits.exporting.figure_files import (
     different_figures,
@@ -21,6 +20,7 @@ from hits.exporting.figure_files import (
     results_of_figures,
     write_figures,
 )
+from hits.exporting.gathering_facts import software
 from hits.exporting.hashing import FILE as HASHES_FILE
 from hits.exporting.hashing import ONLY_HASHED_ELSEWHERE, changed_files, read_text, write_hashes
 from hits.exporting.report_latex import latex_tables

@@ -17,8 +17,9 @@ from hits.exporting.analysis_methods import (
 )
 from hits.exporting.bundle_facts import join_names
 from hits.exporting.citations import bibliography, cite_in_latex, cite_in_markdown
-from hits.exporting.datasheet import PLAIN_TO_FILL_IN
-from hits.exporting.methods import agreement_sentences
+from hits.exporting.quality_methods import agreement_sentences
+from hits.exporting.to_fill_in import PLAIN_TO_FILL_IN
+from hits.exporting.worker_names import call_workers
 from hits.stats import CriterionScale, PairTest, Undefined
 
 TITLE = "Statistical analysis"
@@ -28,7 +29,7 @@ def elsewhere_methods(
     results: Results, scales: Mapping[str, CriterionScale], are_raters_known: bool, software: Mapping[str, str]
 ) -> dict[str, str]:
     """Return methods.md, methods.tex and methods.bib."""
-    text = " ".join(_sentences(results, scales, are_raters_known, software))
+    text = call_workers(" ".join(_sentences(results, scales, are_raters_known, software)), "rater")
     return {
         "methods.md": f"# Methods\n\n**{TITLE}.** {cite_in_markdown(text)}\n",
         "methods.tex": f"\\paragraph{{{TITLE}.}}\n{cite_in_latex(text)}\n",

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from hits.analysing import Picture, Results, results_as_json, results_from_json
-from hits.exporting.bundle_facts import software
+from hits.exporting.gathering_facts import software
 from hits.exporting.hashing import read_text
 
 WORDS = "figures.md"

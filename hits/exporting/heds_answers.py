@@ -5,12 +5,15 @@ from dataclasses import dataclass
 
 from evalplatform.wording import count_of
 from hits.analysing import CriterionResults
-from hits.exporting.analysis_methods import describe_analysis, describe_power, what_decides
-from hits.exporting.bundle_facts import Sources, join_names
-from hits.exporting.citations import cite_in_markdown
+from hits.exporting.analysis_methods import describe_findings
+from hits.exporting.bundle_facts import MoneyMoves, Sources, join_names
 from hits.exporting.heds_questions import LANGUAGES, OTHER_LANGUAGE
-from hits.exporting.methods import dialogs_by_dataset, exclusion_sentences, how_replies_were_shown
-from hits.exporting.origin_methods import NOBODY, describe_raters
+from hits.exporting.methods import dialogs_by_dataset, how_replies_were_shown
+from hits.exporting.pay_words import is_unpaid
+from hits.exporting.power_words import describe_power, what_decides
+from hits.exporting.quality_methods import describe_exclusions
+from hits.exporting.raters import MIXED, NOBODY, describe_no_raters, name_countries, recruiting
+from hits.exporting.worker_names import prose
 from hits.protocols import Criterion, Presented, protocol_of
 from hits.stats import Estimate, Undefined
 
@@ -91,50 +94,57 @@ def _sample(sources: Sources) -> Answers:
             f"evaluators; {power.simulations:,} simulated studies)."
         ),
     )
-    yield "3.1.3.2", Answer(" ".join(describe_power(sources)))
+    yield "3.1.3.2", Answer(prose(sources, describe_power(sources)))
     where = f"hits/stats/power.py of {software}; the command plan_study runs it."
     yield "3.1.3.3", Answer(where, is_open=True, hint="its address")
 
 
 def _evaluators(sources: Sources) -> Answers:
-    design, facts, crowd = sources.design, sources.facts, sources.design.crowd
-    if sources.is_from_people:
-        counting = sources.results.main.size.workers
-        yield "3.2.1", Answer(f"{counting}")
-        yield "3.2.2.1", Answer("They were not chosen for any expertise.", (2,))
-        is_paid = bool(design.pay.reward_cents)
-        yield "3.2.2.2", Answer("participants.md has what was paid." if is_paid else "", (1,) if is_paid else (3,))
-        yield "3.2.2.3", Answer(is_open=True)
-        yield "3.2.2.4", Answer(is_open=True)
-        has_filters = facts.has_qualifications
-        countries = join_names(crowd.countries, "or") if crowd.countries and has_filters else "anywhere"
-        yield (
-            "3.2.3",
-            Answer(
-                f"Through {facts.place}, open to workers located in {countries}, with at least "
-                f"{crowd.min_approved:,} approved tasks and an approval rate of at least "
-                f"{crowd.min_approval_percent}%; at most {count_of(crowd.max_hits_per_worker, 'assignment')} each."
-                if has_filters
-                else f"They were recruited {facts.recruited or f'on {facts.place}'}, without filters; at most "
-                f"{count_of(crowd.max_hits_per_worker, 'assignment')} each."
-            ),
-        )
-        known = f"Only what the filters ask for is known: location {countries}."
-        yield "3.2.5", Answer(known, is_open=True, hint="demographics, if you asked for them")
-    else:
-        said = " ".join(describe_raters(sources))
-        yield "3.2.1", Answer("0", hint=said)
-        for number, place in (("3.2.2.1", 3), ("3.2.2.2", 4), ("3.2.2.3", 3), ("3.2.2.4", 3)):
-            yield number, Answer(said if number == "3.2.2.1" else NOBODY, (place,))
-        yield "3.2.3", Answer(f"N/A: {said}")
-        yield "3.2.5", Answer("N/A: see 3.2.3.")
-    replies = count_of(len(design.warm_up.replies), "reply", "replies")
+    yield from _people(sources) if sources.is_from_people else _no_people(sources)
+    replies = count_of(len(sources.design.warm_up.replies), "reply", "replies")
     yield (
         "3.2.4",
         Answer(
             f"Written instructions, and a warm-up dialog with {replies} that comments on each choice (worker_pages/)."
         ),
     )
+
+
+def _people(sources: Sources) -> Answers:
+    crowd, facts = sources.design.crowd, sources.facts
+    yield "3.2.1", Answer(f"{sources.results.main.size.workers}")
+    yield "3.2.2.1", Answer("They were not chosen for any expertise.", (2,))
+    yield "3.2.2.2", _payment(sources)
+    yield "3.2.2.3", Answer(is_open=True)
+    yield "3.2.2.4", Answer(is_open=True)
+    most = f"{count_of(crowd.max_hits_per_worker, 'assignment')} each at most."
+    is_open = not facts.is_hired_there
+    told = f"They did the tasks on {facts.place}." if is_open else prose(sources, [recruiting(sources)])
+    yield "3.2.3", Answer(f"{told} {most}", is_open=is_open, hint="how you found them" if is_open else "")
+    located = f"They were located in {name_countries(crowd.countries, 'or')}, as the crowd says. "
+    known = located if facts.has_qualifications and crowd.countries else ""
+    yield (
+        "3.2.5",
+        Answer(f"{known}The platform asks for nothing more.", is_open=True, hint="demographics, if you asked for them"),
+    )
+
+
+def _payment(sources: Sources) -> Answer:
+    if is_unpaid(sources):
+        return Answer("The study paid nothing.", (3,), hint="unless who sent them gave credit")
+    if sources.facts.money is MoneyMoves.THERE:
+        return Answer("participants.md has what was paid.", (1,))
+    return Answer("No money went through the platform; participants.md has what was due.", is_open=True)
+
+
+def _no_people(sources: Sources) -> Answers:
+    said = " ".join(describe_no_raters(sources))
+    has_people = bool(sources.results.origin.people)
+    yield "3.2.1", Answer("N/A" if has_people else "0", hint=said)
+    for number, place in (("3.2.2.1", 3), ("3.2.2.2", 4), ("3.2.2.3", 3), ("3.2.2.4", 3)):
+        yield number, Answer(said if number == "3.2.2.1" else MIXED if has_people else NOBODY, (place,))
+    yield "3.2.3", Answer(f"N/A: {said}")
+    yield "3.2.5", Answer("N/A: see 3.2.3.")
 
 
 def _design(sources: Sources) -> Answers:
@@ -158,7 +168,7 @@ def _design(sources: Sources) -> Answers:
     limit = count_of(design.crowd.time_limit_minutes, "minute")
     free = f"They work when they like, within {limit} after accepting; answers are kept if the page is closed."
     yield "3.3.5", Answer(free, (3,))
-    yield "3.3.6", Answer("The instructions name a contact, and there is a comment box at the end.", (2, 3))
+    yield "3.3.6", Answer("The first page says whom to ask, and the last one has a box for feedback.", (2, 3))
     yield "3.3.7", Answer("Not controlled.", (1,))
     yield (
         "3.3.8",
@@ -178,8 +188,7 @@ def _quality_assurance(sources: Sources) -> Answers:
         *((5,) if rules and not all(of_workers) else ()),
     )
     yield "3.3.3.1", Answer("The next answer says which.", chosen) if chosen else Answer("None was used.", (7,))
-    told = cite_in_markdown(" ".join(exclusion_sentences(sources)))
-    yield "3.3.3.2", Answer(told if chosen else "N/A")
+    yield "3.3.3.2", Answer(prose(sources, describe_exclusions(sources)) if chosen else "N/A")
 
 
 def _ethics() -> Answers:
@@ -200,7 +209,6 @@ def criterion_answers(sources: Sources, asked: Criterion, found: CriterionResult
     hint = "the question that evaluators read is under 4.3.7"
     instrument = protocol.instrument()
     questions = dict.fromkeys([task.question, *([asked.question] if asked.question else [])])
-    analysis = cite_in_markdown(" ".join(describe_analysis(sources)))
     answers = {
         "4.1.1": Answer(is_open=True, hint=hint),
         "4.1.2": Answer(is_open=True, hint=hint),
@@ -223,7 +231,7 @@ def criterion_answers(sources: Sources, asked: Criterion, found: CriterionResult
             if not asked.is_comparison
             else "Shares of wins, ties and losses for each dataset and system; a ranking (results.json, tables/)."
         ),
-        "4.3.10": Answer(analysis),
+        "4.3.10": Answer(prose(sources, describe_findings(sources))),
         **_agreement(found),
         "4.3.12.1": Answer(NOT_ASSESSED),
         "4.3.12.2": Answer(NOT_ASSESSED),

@@ -6,6 +6,7 @@ SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
     "|": r"\textbar{}", '"': r"\textquotedbl{}", "→": r"$\rightarrow$", "–": "--", "—": "---", "…": r"\dots{}",
+    "τ": r"$\tau$", "²": r"$^2$", "−": "$-$", "±": r"$\pm$",
     "’": "'", "‘": "`", "“": "``", "”": "''", "\n": " ", "\t": " ",
     "[": "{[}", "]": "{]}", "*": "{*}",  # at the start of a row, LaTeX takes them for options of the line break before
 }  # fmt: skip

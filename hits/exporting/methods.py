@@ -1,24 +1,20 @@
 """Writes the methods section from what really happened, in paragraphs: material, raters, quality control, analysis.
 
 Its numbers come from the database (facts.json), the frozen design and the results. The analysis has a file of its own
-(analysis_methods), and so have the words about raters of a study that is not wholly from people (origin_methods).
+(analysis_methods), and so have those who rated (raters) and the quality of their work (quality_methods).
 """
 
 from collections.abc import Iterator
 
 from evalplatform.wording import count_of
-from hits.analysing import Results
-from hits.exporting.analysis_methods import describe_analysis, times
-from hits.exporting.bundle_facts import Sources, join_names
+from hits.exporting.analysis_methods import describe_analysis
+from hits.exporting.bundle_facts import Facts, Sources, join_names
 from hits.exporting.citations import bibliography, cite_in_latex, cite_in_markdown
 from hits.exporting.latex import escape
-from hits.exporting.origin_methods import describe_raters, name_workers
-from hits.models import Payment
-from hits.models.design import CheckpointPart
-from hits.models.money import money
+from hits.exporting.quality_methods import describe_agreement, describe_exclusions
+from hits.exporting.raters import describe_raters
+from hits.exporting.worker_names import name_workers
 from hits.protocols import protocol_of
-from hits.screening import RULES
-from hits.stats import Agreement, Estimate, Undefined
 
 SMALL_NUMBERS = dict(enumerate("one two three four five six seven eight nine ten".split(), start=1))
 
@@ -45,16 +41,15 @@ def methods_bibliography(sources: Sources) -> str:
 
 
 def methods_paragraphs(sources: Sources) -> dict[str, str]:
-    origin = sources.results.origin
-    raters = (_crowd, _pay, _time) if origin.is_from_people else (describe_raters,)
     parts = {
         "Material and task": (_material, _task),
-        "Raters": raters,
-        "Quality control": (exclusion_sentences, describe_agreement),
-        "Statistical analysis": (describe_analysis, _software),
+        "Raters": (describe_raters,),
+        "Quality control": (describe_exclusions, describe_agreement),
+        "Statistical analysis": (describe_analysis,),
+        "Software": (_software,),
     }
     return {
-        title: name_workers(" ".join(sentence for part in some for sentence in part(sources)), origin)
+        title: name_workers(" ".join(sentence for part in some for sentence in part(sources)), sources)
         for title, some in parts.items()
     }
 
@@ -96,13 +91,20 @@ def _task(sources: Sources) -> Iterator[str]:
     asked = list(dict.fromkeys([design.task.question, *(one.question for one in protocol.criteria if one.question)]))
     yield f"They were asked: {' '.join(f'“{question}”' for question in asked)}"
     yield f"Identical replies were shown once. {how_replies_were_shown(sources)}"
-    hits = "the only HIT" if facts.hits_built == 1 else f"{facts.hits_published:,} of {facts.hits_built:,} HITs"
-    waves = f" in {count_of(facts.waves, 'wave')}" if facts.waves > 1 else ""
     yield (
-        f"A task (HIT) consisted of {count_of(design.hits.dialogs_per_hit, 'dialog')} and was offered to "
-        f"{count_of(design.hits.assignments, 'worker')}; {hits} {'was' if facts.hits_published == 1 else 'were'} "
-        f"published{waves}."
+        f"A task consisted of {count_of(design.hits.dialogs_per_hit, 'dialog')} and was offered to "
+        f"{count_of(design.hits.assignments, 'worker')}; {_published(facts)}."
     )
+
+
+def _published(facts: Facts) -> str:
+    waves = f" in {count_of(facts.waves, 'wave')}" if facts.waves > 1 else ""
+    if facts.hits_built == 1:
+        return "there was one task"
+    if facts.hits_published == facts.hits_built:
+        return f"all {facts.hits_built:,} tasks were published{waves}"
+    are = "was" if facts.hits_published == 1 else "were"
+    return f"{facts.hits_published:,} of {facts.hits_built:,} tasks {are} published{waves}"
 
 
 def how_replies_were_shown(sources: Sources) -> str:
@@ -112,227 +114,6 @@ def how_replies_were_shown(sources: Sources) -> str:
             "apostrophes of contractions, the final full stop); no word was changed."
         )
     return "Replies were shown as they were written, without evening out how they were typed."
-
-
-# --- Raters -----------------------------------------------------------------------------------------------------------
-
-
-def _crowd(sources: Sources) -> Iterator[str]:
-    crowd, facts = sources.design.crowd, sources.facts
-    wanted = []
-    if crowd.countries and facts.has_qualifications:
-        wanted.append(f"be located in {join_names(crowd.countries, 'or')}")
-    if crowd.min_approved and facts.has_qualifications:
-        wanted.append(f"have at least {crowd.min_approved:,} approved HITs")
-    if crowd.min_approval_percent and facts.has_qualifications:
-        wanted.append(f"have an approval rate of at least {crowd.min_approval_percent}%")
-    recruited = facts.recruited or f"on {facts.place}"
-    yield f"Workers were recruited {recruited}" + (f" and had to {join_names(wanted)}." if wanted else ".")
-    yield (
-        f"In all, {count_of(facts.workers, 'worker')} handed in {count_of(facts.submissions, 'assignment')}"
-        f"{_dates(sources)}; each could do at most {crowd.max_hits_per_worker:,}."
-    )
-    if facts.extra:
-        yield (
-            f"{count_of(facts.extra, 'assignment')} more than planned {'is' if facts.extra == 1 else 'are'} among "
-            "them, by workers who were late and whose place another worker had been given by then: they were paid and "
-            "count like the others."
-        )
-    consent = facts.consent
-    if consent.agreements:
-        yield (
-            f"Before they began, workers agreed to a consent text ({count_of(consent.agreements, 'agreement')} by "
-            f"{count_of(consent.workers, 'worker')})."
-        )
-    if facts.declined:
-        yield f"{count_of(facts.declined, 'person', 'people')} read it and did not agree."
-    if facts.problems or facts.rejected:
-        yield (
-            f"{count_of(facts.problems, 'assignment')} came without usable answers, and {facts.rejected:,} "
-            f"{'was' if facts.rejected == 1 else 'were'} rejected."
-        )
-    if facts.returned:
-        yield f"{count_of(facts.returned, 'assignment was', 'assignments were')} given back on request, and not paid."
-
-
-def _dates(sources: Sources) -> str:
-    first, last = sources.facts.first_on, sources.facts.last_on
-    if not first or not last:
-        return ""
-    return f" on {first}" if first == last else f" between {first} and {last}"
-
-
-def _pay(sources: Sources) -> Iterator[str]:
-    pay, currency, facts = sources.design.pay, sources.design.pay.currency, sources.facts
-    if not facts.pays_workers:
-        yield from _pay_elsewhere(sources)
-        return
-    bonus = facts.paid_for(Payment.Kind.BONUS)
-    yield f"An assignment paid {money(pay.reward_cents, currency)} (all amounts are in {currency})."
-    if pay.bonus_cents:
-        yield (
-            f"A bonus of {money(pay.bonus_cents, currency)} for {count_of(pay.bonus_points, 'bonus point')} was "
-            f"{f'paid {times(bonus.count)}' if bonus.count else 'never paid'}."
-        )
-    if (top_up := facts.paid_for(Payment.Kind.TOP_UP)).count:
-        for_work = count_of(top_up.count, "assignment")
-        yield f"Top-ups of {money(top_up.cents, currency)} in all were paid for {for_work}."
-    total, fees = sum(one.cents for one in facts.paid), sum(one.fee_cents for one in facts.paid)
-    received, kept = money(total, currency), money(fees, currency)
-    yield f"In total, workers received {received}, and the marketplace {kept} in fees."
-
-
-def _pay_elsewhere(sources: Sources) -> Iterator[str]:
-    """Yield what was promised and is due. Nobody here knows whether it was paid."""
-    pay, currency = sources.design.pay, sources.design.pay.currency
-    if not pay.reward_cents:
-        yield "Workers were not paid."
-        return
-    total = money(sum(one.cents for one in sources.facts.paid), currency)
-    bonus = f", and {money(pay.bonus_cents, currency)} more with the bonus" if pay.bonus_cents else ""
-    yield f"An assignment was worth {money(pay.reward_cents, currency)}{bonus} (all amounts are in {currency})."
-    yield f"The researchers were to pay this elsewhere: {total} was due in all, and no money went through the software."
-
-
-def _time(sources: Sources) -> Iterator[str]:
-    minutes = sources.facts.minutes
-    if minutes is None:
-        yield "Too few assignments were handed in to say how long the work took."
-        return
-    low, middle, high = (minutes.percentiles[name] for name in ("25", "50", "75"))
-    hourly = money(minutes.hourly_cents, sources.design.pay.currency)
-    yield (
-        f"The median active time per assignment was {middle:.1f} minutes (quartiles {low:.1f} and {high:.1f})"
-        + (f", so that the reward alone amounted to {hourly} per hour." if minutes.hourly_cents else ".")
-    )
-
-
-# --- Quality control --------------------------------------------------------------------------------------------------
-
-
-def exclusion_sentences(sources: Sources) -> Iterator[str]:
-    """Yield how the quality of the work was checked, and what was excluded."""
-    yield from _checkpoints(sources)
-    yield from _exclusions(sources)
-
-
-def _checkpoints(sources: Sources) -> Iterator[str]:
-    checkpoints, protocol = sources.design.checkpoints, protocol_of(sources.design)
-    if not checkpoints.per_hit:
-        yield "There were no attention checks."
-        return
-    yield (
-        f"In {count_of(checkpoints.per_hit, 'dialog')} of each HIT the human reply was hidden among the models' as a "
-        f"checkpoint; a worker who {protocol.how_it_was_won()} won a bonus point. "
-        f"{_what_counted(checkpoints, protocol.answer_noun)}"
-    )
-
-
-def _what_counted(checkpoints: CheckpointPart, answer: str) -> str:
-    if checkpoints.feedback == "after submission":
-        return f"The {answer} that was submitted counted, and workers heard of their points only then."
-    most = f"at most {times(checkpoints.max_attempts)}" if checkpoints.max_attempts else "as often as they liked"
-    asked = f"Workers could ask {most} whether a {answer} would win"
-    if checkpoints.counts == "final":
-        return f"{asked}; what counted was the {answer} that they submitted, whether they asked or not."
-    return (
-        f"{asked}; what counted was the {answer} at which they first asked, provided that the submitted one passed "
-        f"as well, or the submitted one where they never asked."
-    )
-
-
-def _exclusions(sources: Sources) -> Iterator[str]:
-    screened = sources.facts.screened
-    if screened is None:
-        yield "No work was excluded: the study was not screened."
-        return
-    rules, funnel = sources.rules, screened.funnel
-    if not rules:
-        yield "No work was excluded."
-        return
-    if screened.is_frozen_rules:
-        yield f"The exclusion {_rules(len(rules))} fixed in the design before data collection{_source(sources)}."
-    else:
-        yield f"The exclusion {_rules(len(rules))} chosen after data collection; the exclusions are exploratory."
-    if screened.exploratory_screenings:
-        yield f"Other rules than those of the design were tried {times(screened.exploratory_screenings)}."
-    for place, (rule, step) in enumerate(zip(rules, funnel.steps, strict=True)):
-        begin = "We excluded" if place == 0 else "We then excluded"
-        yield f"{begin} {rule.excluded()}, which removed {_removed(step.left_out.answers, step.left_out.workers)}."
-    received, kept = funnel.received, funnel.kept
-    yield (
-        f"Of {received.answers:,} answers (one worker's ratings of one dialog's replies) by "
-        f"{count_of(received.workers, 'worker')}, {kept.answers:,} by {count_of(kept.workers, 'worker')} remained."
-    )
-    if sources.is_from_people:
-        yield "Nobody's pay depended on these exclusions."
-
-
-def _rules(count: int) -> str:
-    return "rule was" if count == 1 else "rules were"
-
-
-def _source(sources: Sources) -> str:
-    papers = {rule for rule in RULES.values() if rule.is_default}
-    return " and follow earlier work [@xie]" if {type(rule) for rule in sources.rules} == papers else ""
-
-
-def _removed(answers: int, workers: int) -> str:
-    return f"{count_of(answers, 'answer')} by {count_of(workers, 'worker')}" if answers else "nothing"
-
-
-def describe_agreement(sources: Sources) -> Iterator[str]:
-    """Yield the agreement of each criterion, before and after exclusions."""
-    yield from agreement_sentences(sources.results, has_rules=bool(sources.rules))
-
-
-def agreement_sentences(results: Results, has_rules: bool) -> Iterator[str]:
-    criteria = [one for one in results.criteria if one.agreement]
-    for place, one in enumerate(criteria):
-        level = "interval" if one.is_by_mean else "ordinal"  # the distance that fits the scale
-        about = f" on {one.title}" if len(criteria) > 1 else ""
-        before = next((variant.agreement for variant in one.variants if not variant.rules), None)
-        after = one.agreement[0]
-        alpha: Estimate | Undefined = getattr(after, f"alpha_{level}")
-        if isinstance(alpha, Undefined):
-            yield f"Agreement{about} between workers is undefined: {alpha.reason}."
-            continue
-        measure = f"Krippendorff's alpha with {level} distances" + (" [@krippendorff]" if place == 0 else "")
-        same = "two replies" if one.is_comparison else "reply"
-        if has_rules and before is not None:
-            yield (
-                f"Agreement{about} between workers on the same {same}, measured by {measure}, was "
-                f"{_alpha(before, level)} before and {_alpha(after, level)} after exclusions"
-                f"{_other_measures(after, place == 0)}."
-            )
-        else:
-            yield (
-                f"Agreement{about} between workers on the same {same}, measured by {measure}, was "
-                f"{_alpha(after, level)}{_other_measures(after, place == 0)}."
-            )
-
-
-def _alpha(agreement: Agreement, level: str) -> str:
-    value: Estimate | Undefined = getattr(agreement, f"alpha_{level}")
-    return "undefined" if isinstance(value, Undefined) else with_interval(value)
-
-
-def _other_measures(after: Agreement, is_first: bool) -> str:
-    told = []
-    if isinstance(after.fleiss_kappa, Estimate):
-        told.append(f"Fleiss' kappa{' [@fleiss]' if is_first else ''} was {after.fleiss_kappa.value:.2f}")
-    if isinstance(after.raw, Estimate):
-        told.append(f"{100 * after.raw.value:.1f}% of the pairs of ratings agreed")
-    return f"; {' and '.join(told)}" if told else ""
-
-
-def with_interval(value: Estimate) -> str:
-    if isinstance(value.interval, Undefined):
-        return f"{value.value:.2f}"
-    return f"{value.value:.2f} (95% CI {value.interval.low:.2f} to {value.interval.high:.2f})"
-
-
-# --- Software ---------------------------------------------------------------------------------------------------------
 
 
 def _software(sources: Sources) -> Iterator[str]:

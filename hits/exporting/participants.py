@@ -7,11 +7,13 @@ from collections.abc import Iterator
 
 from evalplatform.wording import count_of
 from hits.analysing import describe_origin
-from hits.exporting.analysis_methods import describe_power
-from hits.exporting.bundle_facts import Sources, join_names
-from hits.exporting.citations import cite_in_markdown
-from hits.exporting.methods import describe_agreement, exclusion_sentences
-from hits.exporting.origin_methods import describe_raters, name_workers
+from hits.exporting.bundle_facts import MoneyMoves, Sources, join_names
+from hits.exporting.pay_words import describe_pay, is_unpaid
+from hits.exporting.power_words import describe_power
+from hits.exporting.quality_methods import describe_agreement, describe_exclusions
+from hits.exporting.raters import describe_no_raters, how_recruited, name_countries
+from hits.exporting.to_fill_in import TO_FILL_IN
+from hits.exporting.worker_names import name_workers, prose
 from hits.models.money import money
 
 
@@ -20,80 +22,96 @@ def participants(sources: Sources) -> str:
     parts = ["# Participants", *([f"**{warning}**"] if warning else [])]
     parts += ["## Who rated", *_who(sources), "## Consent", *_consent(sources)]
     if sources.is_from_people:
-        parts += ["## Pay", _pay_table(sources), "## Time", *_time(sources)]
-    parts += ["## Exclusions", _prose(sources, exclusion_sentences(sources)), *_exclusion_table(sources)]
-    parts += ["## Agreement", _prose(sources, describe_agreement(sources))]
-    parts += ["## Power", _prose(sources, describe_power(sources))]
+        parts += ["## Pay", _pay(sources), "## Time", *_time(sources)]
+    parts += ["## Exclusions", prose(sources, describe_exclusions(sources)), *_exclusion_table(sources)]
+    parts += ["## Agreement", prose(sources, describe_agreement(sources))]
+    parts += ["## Power", prose(sources, describe_power(sources))]
     parts += ["## Software and hashes", *_software(sources)]
     return "\n\n".join(parts) + "\n"
 
 
-def _prose(sources: Sources, sentences: Iterator[str]) -> str:
-    return name_workers(cite_in_markdown(" ".join(sentences)), sources.results.origin)
-
-
 def _who(sources: Sources) -> Iterator[str]:
-    facts, crowd = sources.facts, sources.design.crowd
     if not sources.is_from_people:
-        yield " ".join(describe_raters(sources))
+        yield " ".join(describe_no_raters(sources))
         return
-    asks = facts.has_qualifications
+    facts, crowd = sources.facts, sources.design.crowd
     rows = {
-        "recruited": facts.recruited or f"on {facts.place}",
+        **({"recruited": how_recruited(sources)} if facts.is_hired_there else {"rated on": facts.place}),
         "workers": f"{facts.workers:,}, of whom the results count {sources.results.main.size.workers:,}",
         "assignments handed in": f"{facts.submissions:,} ({facts.problems:,} without usable answers, "
         f"{facts.rejected:,} rejected{f', {facts.returned:,} given back on request' if facts.returned else ''}"
         f"{f', {facts.extra:,} extra, by workers who were late' if facts.extra else ''})",
         "first and last day (UTC)": f"{facts.first_on} and {facts.last_on}",
-        "countries": join_names(crowd.countries) if asks and crowd.countries else "no filter",
-        "approved tasks before": f"at least {crowd.min_approved:,}" if asks and crowd.min_approved else "no filter",
-        "approval rate": f"at least {crowd.min_approval_percent}%"
-        if asks and crowd.min_approval_percent
-        else "no filter",
+        **(_qualifications(sources) if facts.has_qualifications else {}),
         "assignments each": f"at most {crowd.max_hits_per_worker:,}",
         "other filters": join_names([f"{name}: {value}" for name, value in sorted(crowd.options.items())]),
     }
-    yield _table("fact", "value", rows)
+    yield name_workers(_table("fact", "value", rows), sources)
+
+
+def _qualifications(sources: Sources) -> dict[str, str]:
+    crowd = sources.design.crowd
+    return {
+        "countries": name_countries(crowd.countries) if crowd.countries else "no filter",
+        "approved tasks before": f"at least {crowd.min_approved:,}" if crowd.min_approved else "no filter",
+        "approval rate": f"at least {crowd.min_approval_percent}%" if crowd.min_approval_percent else "no filter",
+    }
 
 
 def _consent(sources: Sources) -> Iterator[str]:
-    consent = sources.facts.consent
-    if sources.is_from_people:
-        told = (
-            f"{count_of(consent.agreements, 'assignment')} began with an agreement to this text, by "
-            f"{count_of(consent.workers, 'worker')}."
-        )
-        if consent.other_versions:
-            told += f" {count_of(consent.other_versions, 'assignment')} began with an agreement to another version."
-        if consent.without:
-            told += f" For {count_of(consent.without, 'assignment')} no agreement is recorded."
-        if sources.facts.declined:
-            told += f" {count_of(sources.facts.declined, 'person', 'people')} read it and did not agree."
-        yield told
-    else:
-        yield "Nobody agreed to anything: no person took part as a rater. The text of the design is this."
-    yield f"Version (SHA-256 of the text): `{consent.version}`"
+    yield _agreements(sources) if sources.is_from_people else NO_AGREEMENTS[_kind(sources)]
+    yield f"Version (SHA-256 of the text): `{sources.facts.consent.version}`"
     yield "\n".join(f"> {line}".rstrip() for line in sources.design.task.consent.splitlines())
 
 
-def _pay_table(sources: Sources) -> str:
+# Of work that is not wholly from people.
+NO_AGREEMENTS = {
+    "simulation": "Nobody agreed to anything: no person took part. The text of the design is this.",
+    "rehearsal": "No agreement of a rater is recorded: those who rehearsed were none. The text of the design is this.",
+    "mixture": "Agreements are not counted, because not all of the work is by raters. The text of the design is this.",
+}
+
+
+def _kind(sources: Sources) -> str:
+    origin = sources.results.origin
+    return {origin.simulation: "simulation", origin.rehearsal: "rehearsal"}.get(origin.total, "mixture")
+
+
+def _agreements(sources: Sources) -> str:
+    consent = sources.facts.consent
+    told = f"{count_of(consent.agreements, 'assignment')} began with an agreement to this text"
+    told += f", by {count_of(consent.workers, 'worker')}." if consent.agreements else "."
+    if consent.other_versions:
+        told += f" {count_of(consent.other_versions, 'assignment')} began with an agreement to another version."
+    if consent.without:
+        told += f" For {count_of(consent.without, 'assignment')} no agreement is recorded."
+    if sources.facts.declined:
+        told += f" {count_of(sources.facts.declined, 'person', 'people')} read it and did not agree."
+    return name_workers(told, sources)
+
+
+def _pay(sources: Sources) -> str:
+    if is_unpaid(sources):
+        return prose(sources, describe_pay(sources))
     pay, currency, facts = sources.design.pay, sources.design.pay.currency, sources.facts
-    word = "paid" if facts.pays_workers else "due, to be paid elsewhere"
+    is_paid = facts.money is MoneyMoves.THERE
     rows = {
         "currency": currency,
         "reward for an assignment": money(pay.reward_cents, currency),
         "bonus": f"{money(pay.bonus_cents, currency)} for {count_of(pay.bonus_points, 'bonus point')}"
         if pay.bonus_cents
         else "none",
-        **{
-            f"{word}: {one.kind}": f"{money(one.cents, currency)} in {count_of(one.count, 'payment')}, and "
-            f"{money(one.fee_cents, currency)} in fees"
-            for one in facts.paid
-        },
-        "hourly pay at the median, by the reward alone": money(facts.minutes.hourly_cents, currency)
-        if facts.minutes
-        else "too few assignments to say",
-        "lowest hourly pay that the design allows": money(pay.minimum_hourly_cents, currency),
+    }
+    for one in facts.paid:
+        fees = f", and {money(one.fee_cents, currency)} in fees" if is_paid else ""
+        sums = f"{money(one.cents, currency)} in {count_of(one.count, 'payment')}{fees}"
+        rows |= {f"paid: {one.kind}" if is_paid else f"due: {one.kind}": sums}
+    if not is_paid:
+        rows["whether and how it was paid"] = TO_FILL_IN
+    by_reward = "hourly pay at the median, by the reward alone" + ("" if is_paid else ", if it was paid")
+    rows |= {
+        by_reward: money(facts.minutes.hourly_cents, currency) if facts.minutes else "too few assignments to say",
+        "hourly pay that the design aimed at, at least": money(pay.minimum_hourly_cents, currency),
     }
     return _table("fact", "value", rows)
 
@@ -119,7 +137,7 @@ def _exclusion_table(sources: Sources) -> Iterator[str]:
         )
     kept = screened.funnel.kept
     rows.append(f"| kept | {kept.workers:,} | {kept.assignments:,} | {kept.answers:,} | {kept.ratings:,} |")
-    yield name_workers("\n".join(rows), sources.results.origin)
+    yield name_workers("\n".join(rows), sources)
 
 
 def _software(sources: Sources) -> Iterator[str]:

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 from hits.analysing import describe_origin
 from hits.exporting.bundle_facts import Sources, join_names
-from hits.exporting.datasheet import TO_FILL_IN
 from hits.exporting.methods import dialogs_by_dataset
-from hits.exporting.origin_methods import describe_raters
-from hits.models.money import money
+from hits.exporting.pay_words import describe_pay, hourly, is_unpaid
+from hits.exporting.raters import describe_no_raters, name_countries, recruiting, wishes
+from hits.exporting.to_fill_in import TO_FILL_IN
+from hits.exporting.worker_names import prose
 
 HEAD = f"""# Responsible research checklist (ARR): what this study can answer
 
@@ -51,10 +52,15 @@ def _artifacts(sources: Sources) -> Questions:
     counts = dialogs_by_dataset(sources)
     yield (
         *("B6", "Statistics of the data"),
-        f"{size.dialogs:,} dialogs with ratings that count ({counts}); {size.ratings:,} ratings of models' replies on "
-        f"{sources.results.main.title}, and {size.human_ratings:,} of human ones. The tables have the number of "
-        "ratings of each row.",
+        f"{size.dialogs:,} dialogs with ratings that count ({counts}); {size.ratings:,} ratings of models' replies "
+        f"and {size.human_ratings:,} of human ones{_for_each(sources)}. The tables have the number of ratings of each "
+        "row.",
     )
+
+
+def _for_each(sources: Sources) -> str:
+    first, *others = sources.results.criteria
+    return f" for the criterion {first.title} (results.json has the others)" if others else ""
 
 
 def _experiments(sources: Sources) -> Questions:
@@ -68,34 +74,40 @@ def _experiments(sources: Sources) -> Questions:
 
 
 def _annotators(sources: Sources) -> Questions:
-    facts, design = sources.facts, sources.design
     yield (
         *("D1", "Full text of instructions, screenshots, risks"),
         "worker_pages/ has the page of each step (pages.md lists them); the texts are also in manifest.jsonl "
         f"(design.task). Risks to participants: {TO_FILL_IN}",
     )
-    if not sources.is_from_people:
-        said = " ".join(describe_raters(sources))
-        yield "D2", "Recruitment and payment", f"N/A: {said}"
-        yield "D3", "Consent", "N/A: see D2. participants.md has the text that workers would read."
-        yield "D4", "Ethics board", f"{TO_FILL_IN}"
-        yield "D5", "Demographics and geography", "N/A: see D2."
-        return
-    hourly = money(facts.minutes.hourly_cents, design.pay.currency) if facts.minutes else "not known"
+    yield from _people(sources) if sources.is_from_people else _no_people(sources)
+
+
+def _no_people(sources: Sources) -> Questions:
+    yield "D2", "Recruitment and payment", f"N/A: {' '.join(describe_no_raters(sources))}"
+    yield "D3", "Consent", "N/A: see D2. participants.md has the text of the design."
+    yield "D4", "Ethics board", TO_FILL_IN
+    yield "D5", "Demographics and geography", "N/A: see D2."
+
+
+def _people(sources: Sources) -> Questions:
+    facts, crowd, consent = sources.facts, sources.design.crowd, sources.facts.consent
+    worth = hourly(sources, facts.minutes) if facts.minutes else "too few assignments were handed in to say per hour"
+    adequate = "" if is_unpaid(sources) else f" At the median time, {worth}. Whether that is adequate: {TO_FILL_IN}"
     yield (
-        *("D2", "Recruitment and payment"),
-        f"{facts.workers:,} workers of {facts.place}; {money(design.pay.reward_cents, design.pay.currency)} for an "
-        f"assignment, which is {hourly} per hour at the median time ({design.pay.currency}; participants.md has "
-        f"bonuses, fees and percentiles). Whether that is adequate where they live: {TO_FILL_IN}",
+        *("D2", "Recruitment and payment, and whether it is adequate where participants live"),
+        prose(sources, [f"{facts.workers:,} workers took part. {recruiting(sources)}", *describe_pay(sources)])
+        + adequate,
     )
     yield (
         *("D3", "Consent, and what participants were told about the use of their data"),
-        f"{facts.consent.agreements:,} agreements, one for each assignment, to the text in participants.md (version "
-        f"{facts.consent.version[:12]}).",
+        f"{consent.agreements:,} of {facts.submissions:,} assignments began with an agreement to the text in "
+        f"participants.md (version {consent.version[:12]}).",
     )
-    yield "D4", "Ethics board", f"{TO_FILL_IN}"
-    countries = join_names(design.crowd.countries, "or") if design.crowd.countries else "anywhere"
+    yield "D4", "Ethics board", TO_FILL_IN
+    located = crowd.countries and wishes(sources)
+    where = f"They had to be located in {name_countries(crowd.countries, 'or')}. " if located else ""
+    more = "participants.md lists further filters. " if crowd.options else ""
     yield (
         *("D5", "Demographics and geography"),
-        f"Workers had to be located in {countries}. The platform asks for no demographics: {TO_FILL_IN}",
+        f"{where}{more}The platform asks for no demographics: {TO_FILL_IN}",
     )

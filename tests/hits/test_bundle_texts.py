@@ -16,15 +16,17 @@ from PIL import Image
 from evalplatform.file_hashes import hash_of_file
 from hits.analysing import Origin, analyse_study
 from hits.exporting import check_bundle, export_bundle, find_browser
-from hits.exporting.bundle_facts import Facts, Sources, gather_facts
+from hits.exporting.bundle_facts import Facts, Sources
 from hits.exporting.citations import REFERENCES, cited_in
-from hits.exporting.datasheet import TO_FILL_IN, datasheet, heds_json
+from hits.exporting.datasheet import datasheet, heds_json
+from hits.exporting.gathering_facts import gather_facts
 from hits.exporting.heds_questions import CRITERION_ELEMENT, QUESTIONS
 from hits.exporting.latex import document
 from hits.exporting.methods import methods_bibliography, methods_latex, methods_markdown, methods_paragraphs
 from hits.exporting.participants import participants
 from hits.exporting.research_checklist import research_checklist
-from hits.models import Study, offering_for
+from hits.exporting.to_fill_in import TO_FILL_IN
+from hits.models import Offering, Study, offering_for
 from hits.screening import screen
 from tests.hits.crowd import now
 from tests.hits.rated import rate
@@ -41,8 +43,9 @@ def rated_study(demo_study: Study) -> Study:
 
 @pytest.fixture
 def sources(rated_study: Study) -> Sources:
-    """A complete study whose raters were people."""
-    offering = offering_for(rated_study, "local")
+    """A complete study whose raters were people on Mechanical Turk."""
+    Offering.objects.update(environment="production")
+    offering = offering_for(rated_study, "production")
     results = analyse_study(offering)
     by_people = replace(results, origin=Origin(people=results.origin.total))
     facts = gather_facts(offering, by_people)
@@ -136,7 +139,7 @@ def test_stopping_is_said_if_the_design_has_it(sources: Sources) -> None:
     )
     assert "when every planned pair was decided." in stopped
     for told in (quiet, stopped):
-        assert "The study's own rule looked once, at whole HITs" in told
+        assert "The study's own rule looked once, at whole tasks" in told
         assert "1 times" not in told
         assert "interim:" not in told
         assert "By simulation with the confidence sequence that decides, at the end" in told
@@ -171,7 +174,7 @@ def test_the_checklist_and_the_participants_say_what_reviewers_ask(sources: Sour
     assert sources.design.task.consent_version in people
     assert sources.design.task.consent.splitlines()[0] in people
     assert "| 90 |" in people
-    assert "| countries | US, AU, NZ, GB and CA |" in people
+    assert "| countries | the United States, Australia, New Zealand, the United Kingdom and Canada |" in people
     assert "| kept | 8 | 18 | 180 |" in people
 
 

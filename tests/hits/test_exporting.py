@@ -21,9 +21,10 @@ from hits.collecting import collect
 from hits.crowds.mturk.client import MTurkMarket
 from hits.exporting import RATINGS_FILES, check_bundle, export_bundle, export_ratings
 from hits.exporting.about import read_about
-from hits.exporting.bundle_facts import Sources, gather_facts
+from hits.exporting.bundle_facts import Sources
 from hits.exporting.bundles import Bundle, write_ratings_of
 from hits.exporting.datasheet import datasheet
+from hits.exporting.gathering_facts import gather_facts
 from hits.exporting.latex import document, escape
 from hits.exporting.methods import methods_bibliography, methods_latex, methods_markdown
 from hits.exporting.ratings_files import read_ratings
@@ -115,14 +116,14 @@ def _check_that_it_says_what_the_database_says(bundle: Bundle, worked: Study) ->
     sources = sources_of(worked, replace(own, origin=origin_of_work(offering)))
     paragraph = methods_markdown(sources)
     workers = Assignment.objects.exclude(submission=None).values("crowd_worker_id").distinct().count()
-    assert f"{workers} workers handed in {Submission.objects.count()} assignments" in paragraph
+    assert f"{workers} raters handed in {Submission.objects.count()} assignments" in paragraph
     cents = sum(Payment.objects.paid().values_list("cents", flat=True))
     assert cents > 0
-    assert f"workers received ${cents / 100:,.2f}" in paragraph
-    assert f"was paid {Payment.objects.paid().filter(kind='bonus').count()} times" in paragraph
+    assert f"moved no money; by its count, ${cents / 100:,.2f} was due in all" in paragraph
+    assert f"and {Payment.objects.paid().filter(kind='bonus').count()} bonuses)" in paragraph
     assert bundle.about.funnel is not None
-    assert f"{bundle.about.funnel.kept.answers} by {bundle.about.funnel.kept.workers} worker" in paragraph
-    assert "2 of 6 HITs were published" in paragraph
+    assert f"{bundle.about.funnel.kept.answers} by {bundle.about.funnel.kept.workers} rater" in paragraph
+    assert "2 of 6 tasks were published" in paragraph
     assert "whether a placement would win; what counted was the placement that they submitted" in paragraph
     assert worked.manifest_hash in paragraph
     assert "All replies, the human ones too, were typed alike for display" in paragraph

@@ -8,7 +8,8 @@ from django.test import Client
 
 from hits.analysing import analyse_study
 from hits.crowds.link.open_links import LinkSettings, make_link
-from hits.exporting.bundle_facts import Sources, gather_facts
+from hits.exporting.bundle_facts import Sources
+from hits.exporting.gathering_facts import gather_facts
 from hits.exporting.methods import methods_paragraphs
 from hits.models import Event, Offering, OpenLink, Submission
 from tests.hits.crowd import now
@@ -162,14 +163,16 @@ def test_methods_say_how_people_came_and_that_nobody_was_paid_here(offering: Off
     collected(offering)
     Submission.objects.update(origin="people")
     results = analyse_study(offering)
-    facts = gather_facts(offering, results).model_copy(update={"recruited": "by an open link, which we passed on"})
+    there = {"recruited": "by an open link, which we passed on", "is_hired_there": True}
+    facts = gather_facts(offering, results).model_copy(update=there)
 
     said = methods_paragraphs(Sources(facts, offering.study.parsed_design, "0" * 64, results))["Raters"]
 
     assert "recruited by an open link" in said
     assert "located in" not in said
     assert "1 person read it and did not agree" in said
-    assert "The researchers were to pay this elsewhere: $0.50 was due in all" in said
+    assert "It was to be paid outside of the platform: $0.50 was due in all" in said
+    assert "Whether and how it was paid: [to be filled in by the researchers]." in said
     assert "fees" not in said
 
 
