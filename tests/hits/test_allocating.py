@@ -210,7 +210,7 @@ def test_late_work_is_extra_where_the_place_was_given_to_another_and_costs_nobod
     assert count_progress(study.offering).extra == 1
     assert "1 extra, by workers who were late" in " ".join(monitor.split())
     assert "1 assignment more than planned is among them" in (tmp_path / "bundle" / "methods.md").read_text()
-    assert "1 extra, by workers who were late" in (tmp_path / "bundle" / "participants.md").read_text()
+    assert "1 extra, by participants who were late" in (tmp_path / "bundle" / "participants.md").read_text()
 
 
 def test_a_place_that_becomes_free_goes_to_late_work_before_a_new_worker(study: Study) -> None:

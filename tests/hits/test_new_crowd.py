@@ -119,7 +119,7 @@ def test_a_study_is_published_worked_collected_paid_and_exported_there(
     assert [(one.crowd_worker_id, one.cents) for one in toy.panel.bonuses] == [("p1", 10)]
     assert toy.panel.places == 2 * 4
     assert "generic" in results
-    assert "Workers were recruited on a panel of toys." in (tmp_path / "bundle" / "methods.md").read_text()
+    assert "Participants were recruited on a panel of toys." in (tmp_path / "bundle" / "methods.md").read_text()
     assert "The web page of EvalPlatform.\n" in (tmp_path / "bundle" / "datasheet.md").read_text()
     assert not Publication.objects.exclude(offering=offering).exists()
     assert Offering.objects.get(pk=offering.pk).crowd_notes == {"list": f"list of {offering.study.key}"}

@@ -118,7 +118,7 @@ def test_a_bundle_from_elsewhere_has_what_one_of_a_study_has_and_every_change_is
     assert abs(float(width[1]) - 219) < 1
     methods = (folder / "methods.md").read_text()
     assert "The ratings were collected with another tool ([to be filled in by the researchers]" in methods
-    assert "Models were compared by paired differences within the same worker and dialog." in methods
+    assert "Models were compared by paired differences within the same rater and dialog." in methods
     keys = re.findall(r"^@\w+\{(\w+),", (folder / "methods.bib").read_text(), re.MULTILINE)
     assert {"cameron", "holm", "krippendorff"} <= set(keys)
     assert set(",".join(re.findall(r"\\citep\{([\w,]+)\}", (folder / "methods.tex").read_text())).split(",")) == set(
