@@ -6,11 +6,13 @@ from typing import Any
 from hits.models.design import StudyDesign
 from hits.protocols.areas import Areas
 from hits.protocols.checking_protocols import SMALLEST_DESIGN, checked_protocol
+from hits.protocols.likert import Likert
 from hits.protocols.protocol import Protocol
 
 # A study that names no protocol uses the first.
 REGISTERED: list[type[Protocol[Any]]] = [
     Areas,
+    Likert,
 ]
 PROTOCOLS = {one.name: checked_protocol(one) for one in REGISTERED}
 

@@ -2,9 +2,11 @@
 import type { PageData } from "../../generated/page";
 import { areasProtocol } from "./areas";
 import type { Protocol } from "./contract";
+import { likertProtocol } from "./likert";
 
 const PROTOCOLS: Record<string, (data: PageData) => Protocol> = {
   areas: areasProtocol,
+  likert: likertProtocol,
 };
 
 export function protocolOf(name: string, data: PageData): Protocol {

@@ -1,5 +1,5 @@
 // Handle pointer and keys on a board: which move a press or key means. dragging.ts handles dragging.
-import { digitOf } from "./pieces";
+import { digitOf, isPlain } from "../../keys";
 
 /** A press so soon and so near is a double click. It is not meant for the card that has moved to where the first one was. */
 const DOUBLE_CLICK_MS = 400;
@@ -123,10 +123,6 @@ function placeOf(card: HTMLElement): number {
 
 function isIn(event: Event, selector: string): boolean {
   return event.target instanceof Element && event.target.closest(selector) !== null;
-}
-
-function isPlain(event: KeyboardEvent): boolean {
-  return !event.ctrlKey && !event.metaKey && !event.altKey;
 }
 
 export function blur(): void {

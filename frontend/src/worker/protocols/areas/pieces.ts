@@ -97,12 +97,6 @@ export function keyHint(areas: Area[]): HTMLElement {
   return h("p", { class: "hint" }, words, keys);
 }
 
-/** Returns the digit of a key. It also looks at the key's position: on French keyboards, digits need shift. */
-export function digitOf(event: KeyboardEvent): number | null {
-  const found = /^(\d)$/.exec(event.key) ?? /^Digit(\d)$/.exec(event.code);
-  return found === null ? null : Number(found[1]);
-}
-
 function digitFor(index: number): string | null {
   return index < 9 ? String(index + 1) : null;
 }
