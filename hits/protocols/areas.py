@@ -95,7 +95,7 @@ class Areas(Protocol[AreasDesign]):
     def planned_shares(self) -> tuple[float, float, float]:
         return PLANNED_SHARES
 
-    def page_settings(self, rotation: int = 0) -> dict[str, Any]:
+    def page_settings(self) -> dict[str, Any]:
         return {"areas": [area.model_dump() for area in self.design.task.areas]}
 
     def value_of(self, sent: AreasSent, card_order: Sequence[int]) -> Value:

@@ -98,10 +98,12 @@ class Likert(Protocol[LikertDesign]):
         first = rotation % count if self.design.task.criteria_order == "balanced" else 0
         return [*range(first, count), *range(first)]
 
-    def page_settings(self, rotation: int = 0) -> dict[str, Any]:
+    def page_settings(self) -> dict[str, Any]:
         task = self.design.task
-        asked = [self._on_page(number) for number in self.criteria_order(rotation)]
-        return {"criteria": asked, "layout": task.layout, "may_skip": task.may_skip}
+        return {**self.settings_of_worker(0), "layout": task.layout, "may_skip": task.may_skip}
+
+    def settings_of_worker(self, rotation: int) -> dict[str, Any]:
+        return {"criteria": [self._on_page(number) for number in self.criteria_order(rotation)]}
 
     def _on_page(self, number: int) -> dict[str, Any]:
         task = self.design.task

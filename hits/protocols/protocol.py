@@ -130,12 +130,15 @@ class Protocol(ABC, Generic[Design]):
         return True
 
     @abstractmethod
-    def page_settings(self, rotation: int = 0) -> dict[str, Any]:
-        """Return what the worker's page needs beside the dialogs and the common texts.
+    def page_settings(self) -> dict[str, Any]:
+        """Return what the worker's page needs beside the dialogs and the common texts."""
 
-        `rotation` is the worker's (hits.serving): what should differ between workers, such as the order of criteria,
-        follows from it.
+    def settings_of_worker(self, rotation: int) -> dict[str, Any]:
+        """Return those of `page_settings` that differ between workers, such as the order of criteria.
+
+        They follow from the worker's `rotation`, which is stored with the assignment, so that it is known who saw what.
         """
+        return {}
 
     def read(self, sent: Mapping[str, Any], card_order: Sequence[int]) -> Value:
         """Return the value to store for what a page sent. It may be incomplete, because pages save while people work.

@@ -34,7 +34,7 @@ def work_page(hit: FrozenHit, assignment: Assignment, token: str, seconds_used: 
     checks = Checks(hit.study.design.checkpoints, checks_of(assignment))
     return {
         **preview_page(hit, crowd_of(assignment.offering).words),
-        **hit.study.protocol.page_settings(assignment.rotation),
+        **hit.study.protocol.settings_of_worker(assignment.rotation),
         "mode": "work",
         "token": token,
         "has_agreed": assignment.consented_at is not None,
@@ -71,7 +71,7 @@ def shown_pages(hit: FrozenHit, assignment: Assignment | None) -> list[dict[str,
     return [
         {
             **preview_page(hit, words),
-            **hit.study.protocol.page_settings(seen.rotation),
+            **hit.study.protocol.settings_of_worker(seen.rotation),
             "mode": "shown",
             "title": f"Conversation {item.position + 1} of {len(hit.items)}",
             "dialogs": [_page_of_dialog(hit, item, seen, answers.get(item.pk), checks)],

@@ -46,7 +46,7 @@ export function makeRatedReply(text: string, place: number, criteria: Asked[], m
   const words = quoted("div", "rated-text", text);
   words.id = `${id}-text`;
   const note = h("p", { class: "card-note", role: "status", hidden: true, dir: "auto" });
-  const scales = criteria.map((asked) => makeScale(asked, place, id, maySkip, hasQuestions || criteria.length === 1));
+  const scales = criteria.map((asked) => makeScale(asked, place, id, maySkip, hasQuestions || criteria.length === 1, criteria.length === 1));
   const element = h(
     "article",
     { class: "rated-reply", "data-reply": place, tabindex: -1, "aria-labelledby": `${id} ${words.id}` },
@@ -57,10 +57,17 @@ export function makeRatedReply(text: string, place: number, criteria: Asked[], m
   return { element, note, scales };
 }
 
-function makeScale(asked: Asked, place: number, reply: string, maySkip: boolean, hasQuestion: boolean): ScaleControls {
-  const legend = h("legend", { class: "scale-legend", id: `${reply}-${asked.name}` }, asked.label);
+function makeScale(
+  asked: Asked,
+  place: number,
+  reply: string,
+  maySkip: boolean,
+  hasQuestion: boolean,
+  isAlone: boolean,
+): ScaleControls {
+  const legend = h("legend", { class: "scale-legend", id: `${reply}-${asked.name}` }, isAlone ? "" : asked.label);
   if (hasQuestion) {
-    legend.append(": ", quoted("span", "scale-question", asked.question));
+    legend.append(isAlone ? "" : ": ", quoted("span", "scale-question", asked.question));
   }
   const controls = asked.is_slider ? makeSlider(asked, place) : makePoints(asked, place);
   const skip = maySkip ? makeSkip(asked, place) : null;
@@ -159,7 +166,6 @@ function wordsBelow(asked: Asked): HTMLElement | null {
   for (const point of points) {
     const share = (point - asked.lowest) / (asked.highest - asked.lowest);
     const word = h("span", { dir: "auto" }, `${asked.is_slider ? "" : `${point}: `}${asked.words[String(point)]}`);
-    word.style.setProperty("--share", String(share));
     word.dataset["side"] = share <= 0.25 ? "start" : share >= 0.75 ? "end" : "middle";
     line.append(word);
   }
