@@ -42,6 +42,8 @@ STYLE: dict[Any, Any] = {
     **{f"axes.{name}": INK for name in ("edgecolor", "labelcolor", "titlecolor")},
 }
 
+Dot = tuple[float, float, tuple[float, float] | None]  # x, y, and how far the interval reaches to both sides
+
 _one_at_a_time = threading.Lock()
 
 
@@ -60,10 +62,11 @@ def new_pairs(heights: Sequence[float], width: float, ratios: tuple[float, float
     return figure, figure.subplots(len(heights), 2, squeeze=False, sharex="col", gridspec_kw=shape)
 
 
-def draw_dot(ax: "Axes", x: float, y: float, reach: tuple[float, float] | None, marker: str = "o") -> None:
-    """Draw a value as a dot and its interval as a line."""
-    errors = None if reach is None else [[reach[0]], [reach[1]]]
-    ax.errorbar(x, y, xerr=errors, fmt=marker, color=INK, markersize=4, linewidth=1)
+def draw_dots(ax: "Axes", dots: Sequence[Dot], marker: str = "o", fill: str = INK, linewidth: float = 1) -> None:
+    """Draw values as dots and their intervals as lines: all at once, since each call takes long."""
+    ax.plot([x for x, _, _ in dots], [y for _, y, _ in dots], marker, color=INK, markerfacecolor=fill, markersize=4)
+    ends = [(y, x - reach[0], x + reach[1]) for x, y, reach in dots if reach is not None]
+    ax.hlines(*([end[part] for end in ends] for part in range(3)), colors=INK, linewidth=linewidth)
 
 
 def stamp(figure: "Figure", words: str) -> None:
