@@ -41,15 +41,43 @@ def rated_study(demo_study: Study) -> Study:
     return demo_study
 
 
+@pytest.fixture(scope="module")
+def gathered() -> list[Sources]:
+    return []
+
+
 @pytest.fixture
-def sources(rated_study: Study) -> Sources:
-    """A complete study whose raters were people on Mechanical Turk."""
-    Offering.objects.update(environment="production")
-    offering = offering_for(rated_study, "production")
-    results = analyse_study(offering)
-    by_people = replace(results, origin=Origin(people=results.origin.total))
-    facts = gather_facts(offering, by_people)
-    return Sources(facts, rated_study.parsed_design, rated_study.manifest_hash, by_people)
+def sources(rated_study: Study, gathered: list[Sources]) -> Sources:
+    """A complete study whose raters were people on Mechanical Turk. Gathered once: nobody changes it."""
+    if not gathered:
+        Offering.objects.update(environment="production")
+        offering = offering_for(rated_study, "production")
+        results = analyse_study(offering)
+        by_people = replace(results, origin=Origin(people=results.origin.total))
+        facts = gather_facts(offering, by_people)
+        gathered.append(Sources(facts, rated_study.parsed_design, rated_study.manifest_hash, by_people))
+    return gathered[0]
+
+
+@pytest.fixture(scope="module")
+def bundles(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("bundles")
+
+
+@pytest.fixture
+def bare(rated_study: Study, bundles: Path) -> Path:
+    """A bundle without texts of dialogs, made once and only read."""
+    if not (bundles / "bare").exists():
+        export_bundle(offering_for(rated_study, "local"), bundles / "bare")
+    return bundles / "bare"
+
+
+@pytest.fixture
+def full(rated_study: Study, bundles: Path) -> Path:
+    """A bundle with texts of dialogs, made once and only read."""
+    if not (bundles / "full").exists():
+        export_bundle(offering_for(rated_study, "local"), bundles / "full", has_texts=True)
+    return bundles / "full"
 
 
 def test_the_analysis_is_a_paragraph_with_test_family_intervals_coding_looks_and_power(sources: Sources) -> None:
@@ -193,12 +221,9 @@ def test_nothing_is_said_of_pay_or_recruiting_where_nobody_was_paid(sources: Sou
 
 
 @pytest.mark.once
-def test_a_changed_text_or_fact_is_found_though_its_hash_was_changed_with_it(
-    rated_study: Study, tmp_path: Path
-) -> None:
-    folder = tmp_path / "bundle"
-    export_bundle(offering_for(rated_study, "local"), folder)
-    assert check_bundle(folder) == []
+def test_a_changed_text_or_fact_is_found_though_its_hash_was_changed_with_it(bare: Path, tmp_path: Path) -> None:
+    """That the bundle was whole is seen in test_changed_bundles.py, and of that with texts below."""
+    folder = Path(shutil.copytree(bare, tmp_path / "bundle"))
     for name, old, new, complaint in (
         ("methods.md", "60 answers", "6 answers", "methods.md does not say what ratings.csv, facts.json and"),
         ("heds.json", "Subjective", "Objective", "heds.json does not say what"),
@@ -227,16 +252,10 @@ def _hash_again(folder: Path, name: str) -> None:
 @needs_frontend
 @pytest.mark.once
 def test_the_worker_s_pages_open_without_a_server_and_have_no_dialog_unless_asked(
-    rated_study: Study, tmp_path: Path
+    rated_study: Study, bare: Path, full: Path
 ) -> None:
     turns = rated_study.hits.get(number=0).items.select_related("dialog").first()
     assert turns is not None
-    offering = offering_for(rated_study, "local")
-
-    export_bundle(offering, tmp_path / "bare")
-    export_bundle(offering, tmp_path / "full", has_texts=True)
-
-    bare, full = tmp_path / "bare", tmp_path / "full"
     names = [
         *("0-preview.html", "1-welcome.html", "2-instructions.html", "3-dialog.html", "4-checkpoint.html"),
         *("5-checkpoint-won.html", "6-checkpoint-missed.html", "7-finish.html"),
@@ -281,10 +300,8 @@ def _height_without_content_below(picture: Path) -> int:
 
 
 @pytest.mark.once
-def test_examples_are_chosen_by_a_stated_rule_and_compile(rated_study: Study, tmp_path: Path) -> None:
-    export_bundle(offering_for(rated_study, "local"), tmp_path / "bundle", has_texts=True)
-
-    text = (tmp_path / "bundle" / "examples.tex").read_text()
+def test_examples_are_chosen_by_a_stated_rule_and_compile(full: Path, tmp_path: Path) -> None:
+    text = (full / "examples.tex").read_text()
 
     shares = [float(share) for share in re.findall(r"disagreement \((\d\.\d\d)\)", text)]
     assert len(shares) == 3
@@ -293,15 +310,14 @@ def test_examples_are_chosen_by_a_stated_rule_and_compile(rated_study: Study, tm
     assert "Simulated: not for publication" in text
     assert text.count(r"\item \textbf{listener-large") == 3
     if shutil.which("pdflatex"):
-        (tmp_path / "bundle" / "paper.tex").write_text(document(["examples"]))
+        (tmp_path / "examples.tex").write_text(text)
+        (tmp_path / "paper.tex").write_text(document(["examples"]))
         command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]
-        subprocess.run(command, cwd=tmp_path / "bundle", check=True, capture_output=True)
+        subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
 
 
-def test_captions_name_the_study_its_size_and_what_is_bold(rated_study: Study, tmp_path: Path) -> None:
-    export_bundle(offering_for(rated_study, "local"), tmp_path / "bundle")
-
-    table = (tmp_path / "bundle" / "tables" / "table5.tex").read_text()
+def test_captions_name_the_study_its_size_and_what_is_bold(bare: Path) -> None:
+    table = (bare / "tables" / "table5.tex").read_text()
 
     assert "Study demo: 60 dialogs, 8 workers, 720 ratings." in table
     assert "Bold: the best model by the share of Good" in table

@@ -34,7 +34,7 @@ OF_NO_STUDY = {"api-docs", "api-schema", "api-not-found"}
 
 @pytest.fixture
 def offering(demo_study: Study, market: MTurkMarket) -> Offering:
-    """A simulated study with work, pay, a screening and results."""
+    """A simulated study with work, pay and a screening."""
     rate(demo_study)
     found = offering_for(demo_study, "local")
     Payment.objects.bulk_create(
@@ -42,13 +42,20 @@ def offering(demo_study: Study, market: MTurkMarket) -> Offering:
         for one in Submission.objects.all()
     )
     screen(found, now())
-    compute_results(found, timezone.now)
     return found
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("bundles") / "whole"
+
+
 @pytest.fixture
-def bundle(offering: Offering, tmp_path: Path) -> Path:
-    return export_bundle(offering, tmp_path / "bundle", has_texts=True).folder
+def bundle(whole: Path, offering: Offering) -> Path:
+    """Made once, and only read."""
+    if not whole.exists():
+        export_bundle(offering, whole, has_texts=True)
+    return whole
 
 
 @pytest.mark.once
@@ -102,6 +109,7 @@ def test_a_new_kind_of_file_counts_as_unmarked(tmp_path: Path) -> None:
 
 def test_every_answer_of_the_api_about_work_says_it(offering: Offering, researcher: User) -> None:
     cache.clear()
+    compute_results(offering, timezone.now)
     token = make_token(researcher, "notebook", timezone.now())
     names = {pattern.name for pattern in api_urls.urlpatterns} - OF_NO_STUDY - OF_DESIGNS
 

@@ -14,7 +14,7 @@ from hits.batching.card_orders import card_order
 from hits.collecting import collect
 from hits.crowds.mturk.client import MTurkMarket
 from hits.designing import copy_study
-from hits.exporting import bundle_source, check_bundle, export_bundle
+from hits.exporting import bundle_source, check_bundle, export_bundle, export_ratings
 from hits.exporting.about import read_about
 from hits.exporting.hashing import write_hashes
 from hits.models import Answer, Study, offering_for
@@ -31,6 +31,20 @@ def worked(demo_study: Study, market: MTurkMarket) -> Study:
     for account in people()[:4]:
         CrowdWorker(demo_study.hits.get(number=0), account).finish()
     return demo_study
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("bundles") / "whole"
+
+
+@pytest.fixture
+def folder(worked: Study, market: MTurkMarket, whole: Path, tmp_path: Path) -> Path:
+    """A copy of a bundle that is made once."""
+    if not whole.exists():
+        collect(offering_for(worked, "local"), market, now())
+        export_bundle(offering_for(worked, "local"), whole)
+    return Path(shutil.copytree(whole, tmp_path / "bundle"))
 
 
 def test_a_bundle_withholds_the_secret_while_a_hit_is_on_a_market_and_reveals_it_afterwards(
@@ -55,26 +69,19 @@ def test_a_bundle_withholds_the_secret_while_a_hit_is_on_a_market_and_reveals_it
     assert bundle_source(offering_for(worked, "local")) != source  # the page offers to make it again
 
 
-def test_a_check_finds_another_secret_and_cards_in_another_order(
-    worked: Study, market: MTurkMarket, tmp_path: Path
-) -> None:
-    collect(offering_for(worked, "local"), market, now())
-    folder = export_bundle(offering_for(worked, "local"), tmp_path / "bundle").folder
-    lied = tmp_path / "lied"
-    shutil.copytree(folder, lied)
-    about = (lied / "bundle.json").read_text()
-    (lied / "bundle.json").write_text(about.replace(worked.order_secret, "00" * 16))
-    write_hashes(lied)
+def test_a_check_finds_another_secret_and_cards_in_another_order(folder: Path) -> None:
+    secret = read_about(folder).card_order_secret
+    about = (folder / "bundle.json").read_text()
+    (folder / "bundle.json").write_text(about.replace(secret, "00" * 16))
+    write_hashes(folder)
 
-    found = check_bundle(lied)
+    found = check_bundle(folder)
 
     assert "the secret of the card orders is not the one that manifest.jsonl commits to" in found
     assert "the cards of 4 assignments stood in another order than the secret gives" in found
 
 
-def test_a_manifest_that_is_not_the_study_s_is_found(worked: Study, market: MTurkMarket, tmp_path: Path) -> None:
-    collect(offering_for(worked, "local"), market, now())
-    folder = export_bundle(offering_for(worked, "local"), tmp_path / "bundle").folder
+def test_a_manifest_that_is_not_the_study_s_is_found(folder: Path) -> None:
     head, *lines = (folder / "manifest.jsonl").read_text().splitlines(keepends=True)
     lie = json.loads(head) | {"card_order_commitment": commitment_to(bytes(16))}
     (folder / "manifest.jsonl").write_text(json.dumps(lie) + "\n" + "".join(lines))
@@ -90,7 +97,7 @@ def test_who_has_a_bundle_can_freeze_the_same_study_with_the_same_orders(
     worked: Study, market: MTurkMarket, tmp_path: Path
 ) -> None:
     collect(offering_for(worked, "local"), market, now())
-    secret = bytes.fromhex(export_bundle(offering_for(worked, "local"), tmp_path / "bundle").about.card_order_secret)
+    secret = bytes.fromhex(export_ratings(offering_for(worked, "local"), tmp_path / "bundle").card_order_secret)
     again = copy_study(worked, "again")
 
     build_hits(again, order_secret=secret)
@@ -115,7 +122,7 @@ def test_more_work_after_the_orders_were_revealed_is_warned_of(
     call_command("stop_study", "demo", "--resume", stdout=StringIO())
     stop_study(offering_for(worked, "local"), market, now)
     collect(offering_for(worked, "local"), market, now())
-    export_bundle(offering_for(worked, "local"), tmp_path / "bundle")
+    export_ratings(offering_for(worked, "local"), tmp_path / "bundle")
 
     for command in (["stop_study", "demo", "--resume"], ["publish_hits", "demo"]):
         with pytest.raises(CommandError, match=r"card orders of demo are public.* add --orders-are-public"):
@@ -129,10 +136,8 @@ def test_more_work_after_the_orders_were_revealed_is_warned_of(
     assert not copy_study(worked, "again").orders_revealed_at
 
 
-def test_a_bundle_is_checked_in_its_zip_file_too(worked: Study, market: MTurkMarket, tmp_path: Path) -> None:
-    collect(offering_for(worked, "local"), market, now())
-    export_bundle(offering_for(worked, "local"), tmp_path / "bundle")
-    packed = shutil.make_archive(str(tmp_path / "demo-local"), "zip", tmp_path, "bundle")
+def test_a_bundle_is_checked_in_its_zip_file_too(folder: Path, tmp_path: Path) -> None:
+    packed = shutil.make_archive(str(tmp_path / "demo-local"), "zip", tmp_path, folder.name)
     output = StringIO()
     call_command("check_bundle", packed, stdout=output)
     assert "demo-local.zip holds together" in output.getvalue()

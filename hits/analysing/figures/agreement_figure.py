@@ -3,14 +3,13 @@
 from typing import TYPE_CHECKING
 
 from hits.analysing.figures.alternative_texts import MEASURES
-from hits.analysing.figures.canvas import INK, MARKERS, NARROW, new_axes
+from hits.analysing.figures.canvas import INK, MARKERS, NARROW, draw_dots, new_axes
 from hits.analysing.figures.figure_words import half_widths, longest_name, short_name, wrapped
 from hits.analysing.report import ALL_DATASETS
 from hits.analysing.results import CriterionResults
 from hits.stats import Agreement, Estimate, Undefined
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -18,7 +17,12 @@ def draw_agreement(results: CriterionResults, width: float) -> "Figure":
     rows = _rows(results)
     figure, [ax] = new_axes([0.6 + 0.36 * len(rows)], width)
     for y, row in enumerate(rows):
-        _draw_row(ax, y, row, width)
+        if isinstance(row.raw, Undefined):
+            ax.text(0, y, wrapped(f" undefined: {row.raw.reason}", 0.6 * width), va="center", fontsize=7)
+    for number, name in enumerate(MEASURES):
+        values = [(y + 0.2 * (number - 1), getattr(row, name)) for y, row in enumerate(rows)]
+        dots = [(value.value, y, half_widths(value)) for y, value in values if isinstance(value, Estimate)]
+        draw_dots(ax, dots, MARKERS[number], INK if number == 0 else "none", linewidth=0.8)
     ax.axvline(0, color=INK, linewidth=0.6, linestyle=":")
     ax.set_yticks(range(len(rows)), [short_name(_name(row), longest_name(width)) for row in rows])
     ax.set_ylim(len(rows) - 0.4, -0.6)
@@ -35,21 +39,6 @@ def _rows(results: CriterionResults) -> list[Agreement]:
 
 def _name(row: Agreement) -> str:
     return row.generator or row.dataset or ALL_DATASETS
-
-
-def _draw_row(ax: "Axes", y: int, row: Agreement, width: float) -> None:
-    if isinstance(row.raw, Undefined):
-        ax.text(0, y, wrapped(f" undefined: {row.raw.reason}", 0.6 * width), va="center", fontsize=7)
-    for number, name in enumerate(MEASURES):
-        value = getattr(row, name)
-        if not isinstance(value, Estimate):
-            continue
-        widths = half_widths(value)
-        errors = None if widths is None else [[widths[0]], [widths[1]]]
-        ax.errorbar(
-            value.value, y + 0.2 * (number - 1), xerr=errors, fmt=MARKERS[number], color=INK, markersize=4,
-            markerfacecolor=INK if number == 0 else "none", linewidth=0.8,
-        )  # fmt: skip
 
 
 def _legend(figure: "Figure", width: float) -> None:

@@ -14,6 +14,8 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
+from hits.analysing.figures.pdf_fonts import cut_fonts_quickly
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -26,7 +28,7 @@ HATCHES = ("", "////", "\\\\\\\\", "----", "xxxx", "++++")  # no dots: a tile of
 MARKERS = ("o", "s", "^", "D", "v")
 
 STYLE: dict[Any, Any] = {
-    "font.family": "DejaVu Sans",  # comes with matplotlib, so it is everywhere. Each weight takes 0.3 s in a PDF
+    "font.family": "DejaVu Sans",  # comes with matplotlib, so it is everywhere
     "font.size": 8,
     "text.parse_math": False,  # a dollar in a name is a dollar
     "axes.spines.top": False,
@@ -39,6 +41,8 @@ STYLE: dict[Any, Any] = {
     **{f"{name}.color": INK for name in ("text", "xtick", "ytick")},
     **{f"axes.{name}": INK for name in ("edgecolor", "labelcolor", "titlecolor")},
 }
+
+Dot = tuple[float, float, tuple[float, float] | None]  # x, y, and how far the interval reaches to both sides
 
 _one_at_a_time = threading.Lock()
 
@@ -58,10 +62,11 @@ def new_pairs(heights: Sequence[float], width: float, ratios: tuple[float, float
     return figure, figure.subplots(len(heights), 2, squeeze=False, sharex="col", gridspec_kw=shape)
 
 
-def draw_dot(ax: "Axes", x: float, y: float, reach: tuple[float, float] | None, marker: str = "o") -> None:
-    """Draw a value as a dot and its interval as a line."""
-    errors = None if reach is None else [[reach[0]], [reach[1]]]
-    ax.errorbar(x, y, xerr=errors, fmt=marker, color=INK, markersize=4, linewidth=1)
+def draw_dots(ax: "Axes", dots: Sequence[Dot], marker: str = "o", fill: str = INK, linewidth: float = 1) -> None:
+    """Draw values as dots and their intervals as lines: all at once, since each call takes long."""
+    ax.plot([x for x, _, _ in dots], [y for _, y, _ in dots], marker, color=INK, markerfacecolor=fill, markersize=4)
+    ends = [(y, x - reach[0], x + reach[1]) for x, y, reach in dots if reach is not None]
+    ax.hlines(*([end[part] for end in ends] for part in range(3)), colors=INK, linewidth=linewidth)
 
 
 def stamp(figure: "Figure", words: str) -> None:
@@ -73,6 +78,7 @@ def stamp(figure: "Figure", words: str) -> None:
 def as_pdf(figure: "Figure", words: str) -> bytes:
     """Return the PDF. `words` go into its properties, where programs can read them."""
     told = {"Subject": words} if words else {}
+    cut_fonts_quickly()
     return _saved(figure, "pdf", {"CreationDate": None, "Producer": None, "Creator": None, **told})
 
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from hits.analysing.figures.canvas import INK, MARKERS, NARROW, draw_dot, new_axes
+from hits.analysing.figures.canvas import INK, MARKERS, NARROW, draw_dots, new_axes
 from hits.analysing.figures.figure_words import half_widths, longest_name, short_name
 from hits.analysing.results import CriterionResults
 from hits.stats import Estimate, Labels, LabelShare, Undefined
@@ -49,7 +49,6 @@ def _draw_dots(ax: "Axes", number: int, part: Labels, names: list[str], count: i
         shares = {one.label: one for one in part.labels}
     marker = MARKERS[number % len(MARKERS)]
     ax.plot([], [], marker, color=INK, markersize=4, label=f"rated {part.value}")
-    for row, name in enumerate(names):
-        if one := shares.get(name):
-            y = row + 0.7 / count * (number - (count - 1) / 2)
-            draw_dot(ax, one.share, y, half_widths(Estimate(one.share, one.interval)), marker)
+    beside = 0.7 / count * (number - (count - 1) / 2)
+    found = [(row + beside, shares[name]) for row, name in enumerate(names) if name in shares]
+    draw_dots(ax, [(one.share, y, half_widths(Estimate(one.share, one.interval))) for y, one in found], marker)

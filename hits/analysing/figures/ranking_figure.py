@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from hits.analysing.figures.canvas import INK, draw_dot, new_axes
+from hits.analysing.figures.canvas import INK, draw_dots, new_axes
 from hits.analysing.figures.figure_words import half_widths, longest_name, short_name, wrapped
 from hits.analysing.report import ALL_DATASETS
 from hits.analysing.results import CriterionResults
@@ -38,8 +38,8 @@ def _draw_panel(ax: "Axes", ranking: Ranking, letters: Mapping[str, str], width:
         ax.set_yticks([])
         return
     ax.axvline(0, color=INK, linewidth=0.6, linestyle=":")
-    for index, one in enumerate(ranking.ranked):
-        draw_dot(ax, one.strength.value, index, half_widths(one.strength))
+    strengths = [one.strength for one in ranking.ranked]
+    draw_dots(ax, [(one.value, index, half_widths(one)) for index, one in enumerate(strengths)])
     _name_rows(ax, ranking.ranked, letters, longest_name(width))
 
 

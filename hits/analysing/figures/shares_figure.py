@@ -4,7 +4,7 @@ values as slim stacked bars."""
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hits.analysing.figures.canvas import BLACK, INK, NARROW, draw_dot, fills, new_pairs
+from hits.analysing.figures.canvas import BLACK, INK, NARROW, Dot, draw_dots, fills, new_pairs
 from hits.analysing.figures.figure_words import half_widths, longest_name, short_name, wrapped
 from hits.analysing.report import ALL_DATASETS, Kind
 from hits.analysing.report_leaderboard import outcome_in, outcome_kind, outcome_title
@@ -23,9 +23,7 @@ def draw_shares(results: CriterionResults, width: float) -> "Figure":
     for index, (name, rows) in enumerate(panels):
         dots, bars = axes[index]
         _draw_dots(dots, rows, outcome, results, width)
-        for at, row in enumerate(rows):
-            if not isinstance(row.shares, Undefined):
-                _draw_bar(bars, at, row.shares)
+        _draw_bars(bars, [(at, row.shares) for at, row in enumerate(rows) if not isinstance(row.shares, Undefined)])
         _arrange(dots, bars, name, rows, longest_name(width), is_last=index == len(panels) - 1)
     dots, bars = axes[-1]
     title = outcome_title(outcome, results)
@@ -43,13 +41,15 @@ def _panels(results: CriterionResults) -> list[tuple[str, list[ShareRow]]]:
 
 
 def _draw_dots(ax: "Axes", rows: Sequence[ShareRow], outcome: str, results: CriterionResults, width: float) -> None:
+    found: list[Dot] = []
     for index, row in enumerate(rows):
         value = outcome_in(row, outcome, results)
         if isinstance(value, Undefined):
             told = wrapped(f"undefined: {value.reason}", 0.5 * width)
             ax.text(0.01, index, told, transform=ax.get_yaxis_transform(), va="center", fontsize=6)
         else:
-            draw_dot(ax, value.value, index, half_widths(value))
+            found.append((value.value, index, half_widths(value)))
+    draw_dots(ax, found)
 
 
 def _arrange(dots: "Axes", bars: "Axes", name: str, rows: Sequence[ShareRow], longest: int, is_last: bool) -> None:
@@ -64,15 +64,18 @@ def _arrange(dots: "Axes", bars: "Axes", name: str, rows: Sequence[ShareRow], lo
     bars.spines["left"].set_visible(False)
 
 
-def _draw_bar(ax: "Axes", index: int, shares: Sequence[Share]) -> None:
-    left = 0.0
-    for share, (fill, hatch, _) in zip(shares, fills(len(shares)), strict=True):
-        ax.barh(index, share.share, left=left, height=0.5, color=fill, edgecolor=INK, linewidth=0.4)
+def _draw_bars(ax: "Axes", rows: Sequence[tuple[int, Sequence[Share]]]) -> None:
+    """Draw a value's part of all bars at once, since each call takes long."""
+    if not rows:
+        return
+    places, left = [at for at, _ in rows], [0.0] * len(rows)
+    of_values = list(zip(*(shares for _, shares in rows), strict=True))
+    for shares, (fill, hatch, _) in zip(of_values, fills(len(of_values)), strict=True):
+        widths = [share.share for share in shares]
+        ax.barh(places, widths, left=left, height=0.5, color=fill, edgecolor=INK, linewidth=0.4)
         if hatch:
-            ax.barh(
-                index, share.share, left=left, height=0.5, facecolor="none", edgecolor=BLACK, hatch=hatch, alpha=0.25
-            )
-        left += share.share
+            ax.barh(places, widths, left=left, height=0.5, facecolor="none", edgecolor=BLACK, hatch=hatch, alpha=0.25)
+        left = [at + width for at, width in zip(left, widths, strict=True)]
 
 
 def _draw_legend(figure: "Figure", values: Sequence[str], width: float) -> None:
