@@ -52,8 +52,3 @@ def test_who_knows_an_id_does_not_get_the_credit_of_its_work(offering: Offering)
     Visitor(panel, pid="p1", visit="thief").agree()
 
     assert "visit=v1" in worker.submit()["action"]
-
-
-@pytest.mark.xfail(strict=True, reason="it looks at settings alone, never at who asks")
-def test_the_local_prolific_answers_this_machine_alone(db: None) -> None:
-    assert Client(REMOTE_ADDR=STRANGER).get("/localprolific/").status_code == 404
