@@ -33,9 +33,8 @@ from hits.designing import create_study  # noqa: E402
 from hits.models import Assignment, Hit, HitPlaces, Offering, Publication, offering_for  # noqa: E402
 from hits.models.assignment import HAS_PLACE  # noqa: E402
 from hits.publishing import settle_offering  # noqa: E402
-from hits.serving import DialogState, Ticket, WorkRefused, frozen_hit, save_dialogs, submit  # noqa: E402
+from hits.serving import DialogState, Ticket, WorkRefused, frozen_hit, give_back, save_dialogs, submit  # noqa: E402
 from hits.serving import frozen as frozen_hits  # noqa: E402
-from hits.serving.allocating import give_back  # noqa: E402
 from hits.serving.frozen import frozen_study  # noqa: E402
 from hits.serving.opening_assignments import open_free_assignment  # noqa: E402
 from tests.hits.toy_study_crowd import WholeCrowd  # noqa: E402

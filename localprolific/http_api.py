@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET
 from localprolific.api_calls import handle
 from localprolific.errors import AnswerLost
 from localprolific.hook_sending import send_soon
-from localprolific.openness import is_open
+from localprolific.openness import is_open_to
 from localprolific.signed_links import key_set
 
 PREFIX = "/localprolific"
@@ -20,7 +20,7 @@ PREFIX = "/localprolific"
 @login_not_required
 def call_api(request: HttpRequest, rest: str) -> HttpResponse:
     """Answer a call to the API."""
-    if not is_open():
+    if not is_open_to(request):
         raise Http404
     query = request.META.get("QUERY_STRING", "")
     path = f"/api/v1/{rest}" + (f"?{query}" if query else "")
@@ -37,7 +37,7 @@ def call_api(request: HttpRequest, rest: str) -> HttpResponse:
 @login_not_required
 @require_GET
 def show_keys(request: HttpRequest) -> HttpResponse:
-    if not is_open():
+    if not is_open_to(request):
         raise Http404
     return JsonResponse(key_set(), headers={"Cache-Control": "max-age=86400"})
 

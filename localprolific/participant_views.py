@@ -1,6 +1,7 @@
 """Serve participants' pages: who one is, studies on offer, reserve, go, return, complete by code, and what was earned.
 
-They need no log-in, and exist only where rehearsals run (openness.py): anybody may be any participant.
+They need no log-in from this machine, and exist only where rehearsals run (openness.py): anybody may be any
+participant.
 """
 
 from collections.abc import Callable
@@ -19,7 +20,7 @@ from localprolific import participant_rows as rows
 from localprolific.errors import Refused
 from localprolific.hook_sending import send_soon
 from localprolific.models import Participant, ProlificStudy, ProlificSubmission
-from localprolific.openness import is_open
+from localprolific.openness import is_open_to
 from localprolific.panel_clock import Clock
 from localprolific.participating import complete, reserve, return_submission, start, studies_on_offer
 from localprolific.seeding import ensure_participants
@@ -36,7 +37,7 @@ def prolific_page(view: View) -> View:
     @login_not_required
     @wraps(view)
     def show(request: HttpRequest, **ids: str) -> HttpResponse:
-        if not is_open():
+        if not is_open_to(request):
             raise Http404
         return view(request, **ids)
 

@@ -30,16 +30,20 @@ from hits.api.worker_schemas import (
     SubmitOut,
 )
 from hits.crowds import CROWDS, USUAL_WORDS, CrowdWords
+from hits.models import Hit, Study
 from hits.serving import (
     DialogState,
     MinuteCounter,
+    Paid,
     Refusal,
     Ticket,
     WorkRefused,
     check_bonus,
+    frozen_hit,
     read_token,
     save_dialogs,
     submit,
+    who_pays,
 )
 
 MOST_BYTES = 200_000
@@ -123,13 +127,13 @@ class WorkerView(APIView):
     content_negotiation_class = OnlyJson
 
     def handle_exception(self, error: Exception) -> Response:
-        crowd = _crowd_words(self.request)
+        crowd, paid = _crowd_words(self.request), _who_pays(self.request)
         if isinstance(error, Throttled):
-            response = _refusal(WorkRefused(Refusal.TOO_FAST), crowd)
+            response = _refusal(WorkRefused(Refusal.TOO_FAST), crowd, paid)
             response["Retry-After"] = "5"
             return response
         if isinstance(error, WorkRefused):
-            response = _refusal(error, crowd)
+            response = _refusal(error, crowd, paid)
             if error.refusal == Refusal.TOKEN_INVALID:
                 response["WWW-Authenticate"] = "Assignment"
             return response
@@ -204,7 +208,16 @@ def _crowd_words(request: Request) -> CrowdWords:
         return USUAL_WORDS
 
 
-def _refusal(error: WorkRefused, crowd: CrowdWords) -> Response:
+def _who_pays(request: Request) -> Paid:
+    """Return who pays for the worker's work; the crowd, if we can't know whose page it is."""
+    try:
+        ticket = _ticket(request)
+        return who_pays(frozen_hit(ticket.study_key, 0).study.design, CROWDS[ticket.visit.crowd])
+    except (WorkRefused, Study.DoesNotExist, Hit.DoesNotExist):
+        return Paid.BY_CROWD
+
+
+def _refusal(error: WorkRefused, crowd: CrowdWords, paid: Paid) -> Response:
     return Response(
-        {"code": error.refusal, **asdict(error.words(crowd)), **error.details}, status=STATUS[error.refusal]
+        {"code": error.refusal, **asdict(error.words(crowd, paid)), **error.details}, status=STATUS[error.refusal]
     )

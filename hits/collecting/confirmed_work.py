@@ -79,6 +79,7 @@ def collect(
         on_progress(done, len(changed))
     result.rebuilt += rebuild_again(offering, now)
     result.ended = _close_overdue_assignments(offering, now)
+    _forget_addresses(offering, now)
     note_places(offering, listed, publications, now)
     note_gone(offering, gone, now)
     return result
@@ -278,3 +279,9 @@ def _close_overdue_assignments(offering: Offering, now: datetime) -> int:
     taken = over.exclude(taken_over_at=None).update(ended_as=Ending.TAKEN_OVER, **ended)
     unconfirmed = over.exclude(submitted_at=None).update(ended_as=Ending.UNCONFIRMED, **ended)
     return taken + unconfirmed + over.update(ended_as=Ending.GIVEN_UP, **ended)
+
+
+def _forget_addresses(offering: Offering, now: datetime) -> None:
+    """Forget from where people came by open links a day ago: the places of one address are counted that long."""
+    known = Assignment.objects.filter(offering=offering, confirmed_at__isnull=False, visited_from__gt="")
+    known.filter(held_at__lt=now - timedelta(days=1)).update(visited_from="")

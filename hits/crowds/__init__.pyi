@@ -23,6 +23,7 @@ from .contract import Word as Word
 from .crowd_words import CrowdWords as CrowdWords
 from .fees import Cost as Cost
 from .fees import Fees as Fees
+from .link.credits import outcome_for as outcome_for
 from .link.entering import Caller as Caller
 from .link.entering import NotIdentified as NotIdentified
 from .link.entering import identify as identify
@@ -37,6 +38,7 @@ from .link.open_links import LinkRefused as LinkRefused
 from .link.open_links import LinkSettings as LinkSettings
 from .link.open_links import close_link as close_link
 from .link.open_links import find_link as find_link
+from .link.open_links import limit_addresses as limit_addresses
 from .link.open_links import link_address as link_address
 from .link.open_links import links_of as links_of
 from .link.open_links import make_link as make_link

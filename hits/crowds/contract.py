@@ -81,6 +81,8 @@ class Held:
 
     word: Word
     held_for: timedelta = timedelta()  # by the crowd's clock, which may differ from ours
+    # Whether only our own signed address says so. Then looking at it again does not keep a place that nobody works at.
+    is_by_our_word: bool = False
 
 
 CANT_TELL = Held(Word.CANT_TELL)
@@ -102,7 +104,8 @@ class Visit:
     assignment_id: str
     worker_id: str
     hit_id: str = ""  # empty if the crowd names no HIT: then the page's own address does
-    submit_to: str = ""  # where the work is handed in, if the visit says so; the crowd has checked it
+    # Where, or to whose credit, the work is handed in, if the visit says so. The crowd has checked it.
+    submit_to: str = ""
 
     @property
     def has_sound_ids(self) -> bool:

@@ -189,6 +189,7 @@ class Migration(migrations.Migration):
                 ('prefix', models.CharField(max_length=12)),
                 ('worker_parameter', models.CharField(blank=True, max_length=40)),
                 ('session_parameter', models.CharField(blank=True, max_length=40)),
+                ('is_for_one_network', models.BooleanField(default=False)),
                 ('way', models.CharField(choices=[('redirect', 'Redirect'), ('code', 'Code'), ('server call', 'Call')], default='code', max_length=12)),
                 ('address', models.TextField(blank=True)),
                 ('codes', models.JSONField(default=dict)),
@@ -207,7 +208,6 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('worker_id', models.CharField(max_length=64)),
                 ('id_there', models.CharField(blank=True, max_length=64)),
-                ('session', models.CharField(blank=True, max_length=64)),
                 ('entered_at', models.DateTimeField()),
                 ('link', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='entrants', to='hits.openlink')),
             ],
@@ -385,6 +385,15 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['-pk'],
             },
+        ),
+        migrations.CreateModel(
+            name='Credit',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('session', models.CharField(blank=True, max_length=64)),
+                ('assignment', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='credit', to='hits.assignment')),
+                ('link', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='credits', to='hits.openlink')),
+            ],
         ),
         migrations.CreateModel(
             name='ServerCall',
@@ -706,6 +715,10 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='assignment',
             index=models.Index(condition=models.Q(('place', 'held')), fields=['offering', 'held_at'], name='assignment_leases'),
+        ),
+        migrations.AddIndex(
+            model_name='assignment',
+            index=models.Index(condition=models.Q(('confirmed_at__isnull', False), ('visited_from__gt', '')), fields=['visited_from', 'offering'], name='assignment_joined_from'),
         ),
         migrations.AddIndex(
             model_name='assignment',

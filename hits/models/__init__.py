@@ -15,7 +15,7 @@ from hits.models.hit import Hit, HitItem
 from hits.models.hit_places import HitPlaces
 from hits.models.hook_event import HookEvent
 from hits.models.offering import Offering, marketplace_name, offering_for, split_marketplace_name
-from hits.models.open_link import Departure, Entrant, OpenLink, Outcome, ServerCall
+from hits.models.open_link import Credit, Departure, Entrant, OpenLink, Outcome, ServerCall
 from hits.models.ordered_bonuses import BonusList
 from hits.models.own_rule import DroppedModel, RuleLook, RuleStop
 from hits.models.payment import Payment
@@ -38,6 +38,7 @@ __all__ = [
     "BackgroundJob",
     "BonusCheck",
     "BonusList",
+    "Credit",
     "Departure",
     "DroppedModel",
     "Entrant",

@@ -64,7 +64,8 @@ class Assignment(models.Model):
     held_at = models.DateTimeField()
     # When the marketplace first told us that this worker holds the assignment (if it can tell) or has handed it in.
     confirmed_at = models.DateTimeField(null=True)
-    # A keyed hash of the visitor's address while the visit is unconfirmed. It is emptied once that is settled.
+    # A keyed hash of the visitor's address while the visit is unconfirmed, and emptied once that is settled. Of people
+    # who came by an open link, whom nobody can confirm, it is kept for a day.
     visited_from = models.CharField(max_length=16, blank=True)
     taken_over_at = models.DateTimeField(null=True)  # when another worker opened the same id
     held_again_at = models.DateTimeField(null=True)  # when a worker who was told of that said that they still hold it
@@ -109,6 +110,12 @@ class Assignment(models.Model):
                 fields=["offering", "crowd_assignment_id"],
                 condition=Q(submitted_at=None, taken_over_at=None),
                 name="assignment_in_hand",
+            ),
+            # How many places one address has taken by open links.
+            models.Index(
+                fields=["visited_from", "offering"],
+                condition=Q(confirmed_at__isnull=False, visited_from__gt=""),
+                name="assignment_joined_from",
             ),
             # Whose lease ends first; and whose work waits for a place.
             models.Index(fields=["offering", "held_at"], condition=Q(place="held"), name="assignment_leases"),

@@ -38,6 +38,8 @@ class OpenLink(models.Model):
     prefix = models.CharField(max_length=12)
     worker_parameter = models.CharField(max_length=40, blank=True)  # empty: we make an id up and keep it in a cookie
     session_parameter = models.CharField(max_length=40, blank=True)
+    # A class or a lab comes from one address, so how many places one address may take has no limit here.
+    is_for_one_network = models.BooleanField(default=False)
     way = models.CharField(max_length=12, choices=Way, default=Way.CODE)
     address = models.TextField(blank=True)  # with the placeholders {worker}, {session} and {code}
     codes = models.JSONField(default=dict)  # a code for each Outcome that has one
@@ -64,7 +66,6 @@ class Entrant(models.Model):
     link = models.ForeignKey(OpenLink, on_delete=models.PROTECT, related_name="entrants")
     worker_id = models.CharField(max_length=64)  # as in Assignment.crowd_worker_id
     id_there = models.CharField(max_length=64, blank=True)  # empty if we made the id up, or keep only its hash
-    session = models.CharField(max_length=64, blank=True)
     entered_at = models.DateTimeField()
 
     class Meta:
@@ -72,6 +73,21 @@ class Entrant(models.Model):
 
     def __str__(self) -> str:
         return f"{self.worker_id} by {self.link}"
+
+
+class Credit(models.Model):
+    """In which session of the service behind a link an assignment was handed in: that session gets the credit.
+
+    The id in a link's address proves nothing. Whoever knows somebody's id and comes under a session of their own gets
+    no credit for what that somebody has done, because only the session that hands the work in is written down, once.
+    """
+
+    link = models.ForeignKey(OpenLink, on_delete=models.PROTECT, related_name="credits")
+    assignment = models.OneToOneField(Assignment, on_delete=models.PROTECT, related_name="credit")
+    session = models.CharField(max_length=64, blank=True)  # empty if the service named none
+
+    def __str__(self) -> str:
+        return f"{self.assignment} in session {self.session or 'without a name'}"
 
 
 class Departure(models.Model):

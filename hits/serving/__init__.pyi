@@ -31,6 +31,10 @@ from .saving import save_dialogs as save_dialogs
 from .submitting import handed_in as handed_in
 from .submitting import submit as submit
 from .turning_away import way_back as way_back
+from .visit_limits import MOST_PLACES_A_DAY as MOST_PLACES_A_DAY
+from .visit_limits import MOST_PLACES_AN_HOUR as MOST_PLACES_AN_HOUR
 from .visit_limits import MinuteCounter as MinuteCounter
+from .work_refusals import Paid as Paid
 from .work_refusals import Refusal as Refusal
 from .work_refusals import WorkRefused as WorkRefused
+from .work_refusals import who_pays as who_pays

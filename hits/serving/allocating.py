@@ -43,7 +43,8 @@ def go_on(study: FrozenStudy, known: Assignment, held: Held, is_held_again: bool
     """Open again what was opened before and not handed in. Raises WorkRefused.
 
     Whoever is late gets their place back if it is still free. If it is not, they may go on if they have begun: then
-    their work is extra. Somebody who has only looked is sent away.
+    their work is extra. Somebody who has only looked is sent away; where nobody but our own address says that they hold
+    it, so are those whose place is still free, since looking could hold it for ever.
     """
     if held.word == Word.DOES_NOT:
         give_back(known.offering, known.crowd_assignment_id, known.crowd_worker_id)
@@ -62,7 +63,8 @@ def _go_on(study: FrozenStudy, known: Assignment, held: Held, is_held_again: boo
     if known.submitted_at is not None:
         return known
     if held.word == Word.HOLDS:
-        known.confirmed_at, known.visited_from = known.confirmed_at or now, ""
+        if known.confirmed_at is None:
+            known.confirmed_at, known.visited_from = now, ""
         take_over(*ids, True, now)
     elif known.taken_over_at is not None:
         # One worker's word against another's: both go on, and the crowd decides when the work is collected.
@@ -82,6 +84,8 @@ def _go_on(study: FrozenStudy, known: Assignment, held: Held, is_held_again: boo
 
 
 def _renew_lease(study: FrozenStudy, known: Assignment, held: Held, now: datetime) -> None:
+    if held.is_by_our_word and not answers_of(known):
+        raise WorkRefused(Refusal.NOT_BEGUN)
     if known.place == Place.HELD or take_place_again(known):
         known.place, known.held_at = Place.HELD, now - held.held_for
         if is_time_over(study, known, now):  # by the crowd's clock as well; but it says that they hold it
@@ -89,6 +93,15 @@ def _renew_lease(study: FrozenStudy, known: Assignment, held: Held, now: datetim
         known.ended_as, known.ended_at = "", None
     elif not answers_of(known):
         raise WorkRefused(Refusal.NOTHING_FREE)
+
+
+def take_up_again(known: Assignment, now: datetime) -> None:
+    """Give somebody who has agreed again, and has answered nothing yet, their place for another time limit, if there is
+    one. Called under the study's lock. Raises WorkRefused."""
+    if known.place != Place.HELD and not take_place_again(known):
+        raise WorkRefused(Refusal.NOTHING_FREE)
+    known.place, known.held_at, known.ended_as, known.ended_at = Place.HELD, now, "", None
+    known.save(update_fields=["place", "held_at", "ended_as", "ended_at"])
 
 
 @transaction.atomic

@@ -15,6 +15,7 @@ from hits.serving.bonus_words import bonus_rule
 from hits.serving.frozen import FrozenHit, FrozenItem, FrozenStudy
 from hits.serving.leases import is_leased
 from hits.serving.statements import answers_of, checks_of, has_submitted_before
+from hits.serving.work_refusals import Paid
 
 
 def preview_page(hit: FrozenHit, words: CrowdWords) -> dict[str, Any]:
@@ -47,14 +48,16 @@ def work_page(hit: FrozenHit, assignment: Assignment, token: str, seconds_used: 
     }
 
 
-def page_context(design: StudyDesign, page: dict[str, Any]) -> dict[str, Any]:
+def page_context(design: StudyDesign, page: dict[str, Any], paid: Paid = Paid.BY_CROWD) -> dict[str, Any]:
     """Return what work/hit.html needs to begin with this page's data."""
+    is_paid = bool(design.pay.reward_cents) and paid == Paid.BY_CROWD
     return {
         "title": page["title"],
         "language": design.task.language,
         "protocol": design.protocol,
         "crowd": page["crowd"],
         "page": page,
+        "is_paid": is_paid,
     }
 
 

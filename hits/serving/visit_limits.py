@@ -14,11 +14,12 @@ from threading import Lock
 from django.utils.crypto import salted_hmac
 
 from evalplatform.client_address import is_this_machine
-from hits.models import Assignment
+from hits.models import Assignment, Offering
 from hits.serving.frozen import FrozenHit
 from hits.serving.statements import (
     count_attempts_of_worker,
     count_checks_from,
+    count_places_from,
     count_unconfirmed_checks,
     count_visits_from,
 )
@@ -31,6 +32,10 @@ THIS_MACHINE = "this machine"
 # Limits for what no marketplace has confirmed. A class of students behind one address stays below; a script does not.
 MOST_VISITS_AN_HOUR = 120
 MOST_CHECKS_AN_HOUR = 240
+# Places that one address may take in an offering by open links. A class that begins at once stays below, and so do the
+# people behind a campus network who come one after the other.
+MOST_PLACES_AN_HOUR = 60
+MOST_PLACES_A_DAY = 120
 VISITS_OF_A_HIT_BEYOND_ITS_ASSIGNMENTS = 10
 # Per checkpoint and assignment, in a day: several times what a worker needs to find the human reply by trial and error.
 CHECKS_PER_CHECKPOINT = 10
@@ -90,6 +95,14 @@ def check_unconfirmed_visit(hit: FrozenHit, address: str, now: datetime) -> None
     of_all, of_hit = count_visits_from(visitor_key(address), hit.pk, now - HOUR)
     if of_all >= MOST_VISITS_AN_HOUR or of_hit >= hit.assignments + VISITS_OF_A_HIT_BEYOND_ITS_ASSIGNMENTS:
         raise WorkRefused(Refusal.TOO_MANY_VISITS)
+
+
+def check_places_from(offering: Offering, address: str, now: datetime) -> None:
+    """Raise if this address has taken as many places as one may, by people whom no crowd confirms. Places that were
+    given back don't count, and those that are still in hand always do. Called under the study's lock."""
+    of_hour, of_day = count_places_from(offering, visitor_key(address), now - HOUR, now - DAY)
+    if of_hour >= MOST_PLACES_AN_HOUR or of_day >= MOST_PLACES_A_DAY:
+        raise WorkRefused(Refusal.NETWORK_FULL)
 
 
 def check_unconfirmed_check(hit: FrozenHit, assignment: Assignment, item_pk: int, now: datetime) -> None:

@@ -27,6 +27,7 @@ from hits.crowds import (
     identify,
     note_departure,
     note_entrant,
+    outcome_for,
     part_of,
     read_form,
     sign_form,
@@ -36,7 +37,7 @@ from hits.crowds import (
     work_address,
 )
 from hits.models import OpenLink, Outcome
-from hits.serving import MinuteCounter, Refusal, WorkRefused, introduction_of, join
+from hits.serving import MinuteCounter, Refusal, WorkRefused, introduction_of, join, who_pays
 
 COOKIE_DAYS = 180
 departures_from_address = MinuteCounter(most=30)  # as many as of a class that reads the page together
@@ -157,9 +158,11 @@ def _join(request: HttpRequest, link: OpenLink, caller: Caller, consent_version:
     part = part_of(offering, caller.worker_id, now)
     if link.closed_at is not None and not part.is_begun:
         return _show(request, link)
-    visit = visit_for(offering, caller.worker_id)
+    visit = visit_for(offering, caller.worker_id, caller.session)
+    # People whom a class or a lab sends come from one address, and the researchers have said so.
+    address = "" if link.is_for_one_network else client_address(request)
     try:
-        join(offering.study.key, visit, consent_version, now, client_address(request))
+        join(offering.study.key, visit, consent_version, now, address)
     except WorkRefused as refused:
         return _refuse(request, link, caller, refused, part)
     note_entrant(link, caller, now)
@@ -199,10 +202,11 @@ def _leave(request: HttpRequest, out: HandBack | None) -> HttpResponse:
 
 
 def _refuse(request: HttpRequest, link: OpenLink, caller: Caller, refused: WorkRefused, part: Part) -> HttpResponse:
-    words = refused.words(crowd_of(link.offering).words)
+    crowd = crowd_of(link.offering)
+    words = refused.words(crowd.words, who_pays(link.offering.study.parsed_design, crowd))
     outcome = OUTCOMES.get(refused.refusal)
     if part.done:
-        outcome = Outcome.FINISHED
+        outcome = outcome_for(link, caller.worker_id, caller.session)
     elif outcome is not None and request.method == "POST":  # a look, by a crawler perhaps, is no departure
         version = link.offering.study.parsed_design.task.consent_version
         _note_departure(request, link, outcome, version)
@@ -212,7 +216,8 @@ def _refuse(request: HttpRequest, link: OpenLink, caller: Caller, refused: WorkR
 
 def _thank(request: HttpRequest, link: OpenLink, caller: Caller) -> HttpResponse:
     message = "You have done all that there is for you in this study. Your answers are safe with us."
-    out = way_out(link, Outcome.FINISHED, caller.id_there, caller.session)
+    outcome = outcome_for(link, caller.worker_id, caller.session)
+    out = way_out(link, outcome, caller.id_there, caller.session)
     return _tell(request, "Thank you", message, out)
 
 

@@ -17,6 +17,7 @@ from hits.crowds import (
     calls_to_look_at,
     check_may_change,
     close_link,
+    limit_addresses,
     link_address,
     links_of,
     make_link,
@@ -25,6 +26,7 @@ from hits.crowds import (
     settle_call,
 )
 from hits.models import Offering, OpenLink, Outcome
+from hits.serving import MOST_PLACES_A_DAY, MOST_PLACES_AN_HOUR
 from hits.views.refused import STATUS, FieldRefused, refused_form
 from hits.views.study_pages import find_offering, page_address, surroundings, tells_refusals, user_of
 
@@ -47,6 +49,7 @@ def show_or_make(request: HttpRequest, name: str) -> HttpResponse:
     context = {
         **surroundings(offering),
         "links": link_rows(offering),
+        "limits": {"an_hour": MOST_PLACES_AN_HOUR, "a_day": MOST_PLACES_A_DAY},
         "calls": calls_to_look_at(offering, timezone.now()),
         "refused": refused,
         "preset": preset,
@@ -78,6 +81,14 @@ def link_rows(offering: Offering) -> list[dict[str, Any]]:
     ]
 
 
+DONE = {
+    "close": "is closed: nobody new gets in. Whoever has begun may finish",
+    "reopen": "is open again",
+    "limit": "takes no more than so many people from one network",
+    "lift": "takes as many people as come from one network",
+}
+
+
 def _read(request: HttpRequest) -> LinkSettings:
     typed = request.POST
     return LinkSettings(
@@ -93,13 +104,17 @@ def _read(request: HttpRequest) -> LinkSettings:
 @require_POST
 @tells_refusals
 def change(request: HttpRequest, name: str, key: str) -> HttpResponse:
-    """Close a link, or open it again."""
+    """Close a link or open it again, or say whether it is for people in one network."""
     offering = find_offering(request, name)
     check_may_change(offering)
-    act = reopen_link if request.POST.get("do") == "reopen" else close_link
-    link = act(offering, key, user_of(request), timezone.now())
-    done = "open again" if act is reopen_link else "closed: nobody new gets in. Whoever has begun may finish"
-    messages.success(request, f"The link “{link.label}” is {done}.")
+    by, now, wanted = user_of(request), timezone.now(), request.POST.get("do", "")
+    if wanted in ("limit", "lift"):
+        link = limit_addresses(offering, key, wanted == "limit", by, now)
+    elif wanted == "reopen":
+        link = reopen_link(offering, key, by, now)
+    else:
+        link = close_link(offering, key, by, now)
+    messages.success(request, f"The link “{link.label}” {DONE.get(wanted, DONE['close'])}.")
     return _back(offering)
 
 

@@ -16,10 +16,11 @@ from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_GET
 
 from evalplatform.client_address import client_address
-from hits.crowds import CROWDS, USUAL_WORDS, CrowdWords, HandBack, Preview, Visit, Word, arrival
+from hits.crowds import CROWDS, USUAL_WORDS, CrowdWords, HandBack, Preview, Visit, Word, arrival, planned_crowd
 from hits.models import Assignment, Hit, Study
 from hits.serving import (
     FrozenHit,
+    Paid,
     Refusal,
     Ticket,
     WorkRefused,
@@ -34,6 +35,7 @@ from hits.serving import (
     sign_token,
     submitted_page,
     way_back,
+    who_pays,
     work_page,
 )
 
@@ -80,14 +82,15 @@ def show_study(request: HttpRequest, study_key: UUID) -> HttpResponse:
 def _answer(request: HttpRequest, hit: FrozenHit, open_it: OpenIt) -> HttpResponse:
     visit = arrival(request)
     words = CROWDS[visit.crowd].words if visit else USUAL_WORDS
+    paid = who_pays(hit.study.design, CROWDS[visit.crowd] if visit else planned_crowd(hit.study.design))
     try:
         if visit is None:
             raise WorkRefused(Refusal.OUTSIDE_MARKETPLACE)
         page = preview_page(hit, words) if isinstance(visit, Preview) else _work(request, hit, open_it, visit, words)
-        response = render(request, "work/hit.html", page_context(hit.study.design, page))
+        response = render(request, "work/hit.html", page_context(hit.study.design, page, paid))
     except WorkRefused as refused:
         back = way_back(hit.study.key, visit, refused.refusal) if isinstance(visit, Visit) else None
-        response = _refuse(request, refused, words, back)
+        response = _refuse(request, refused, words, back, paid)
     response.headers["Content-Security-Policy"] = _policy(request)
     return response
 
@@ -104,11 +107,13 @@ def _work(request: HttpRequest, hit: FrozenHit, open_it: OpenIt, visit: Visit, w
     return work_page(hit, assignment, token, (now - assignment.held_at).total_seconds())
 
 
-def _refuse(request: HttpRequest, refused: WorkRefused, crowd: CrowdWords, back: HandBack | None) -> HttpResponse:
+def _refuse(
+    request: HttpRequest, refused: WorkRefused, crowd: CrowdWords, back: HandBack | None, paid: Paid
+) -> HttpResponse:
     again = request.GET.copy()
     again[HELD_AGAIN] = "1"
     # Whoever is sent back has a button for it below, instead of the crowd's advice how to leave.
-    words = refused.words(replace(crowd, return_it=back.note) if back else crowd)
+    words = refused.words(replace(crowd, return_it=back.note) if back else crowd, paid)
     context = {
         "code": refused.refusal,
         "heading": words.heading,

@@ -9,6 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from django.core.management import call_command
+from django.db.models import F
 from django.test import Client
 from pytest_django import Settings
 
@@ -16,7 +17,17 @@ from hits.batching import build_hits
 from hits.crowds import open_crowd
 from hits.crowds.link.open_links import LinkSettings, close_link, make_link
 from hits.designing import create_study, read_study_file
-from hits.models import Assignment, Departure, Entrant, Offering, OpenLink, Payment, Submission, offering_for
+from hits.models import (
+    Assignment,
+    Departure,
+    Entrant,
+    HitPlaces,
+    Offering,
+    OpenLink,
+    Payment,
+    Submission,
+    offering_for,
+)
 from hits.publishing import stop_study
 from hits.syncing import sync
 from tests.conftest import DEMO, ROOT
@@ -499,3 +510,23 @@ def test_the_demos_study_by_link_is_unpaid_and_can_be_rated(
     assert "this study is unpaid" in text
     assert "Who pays" not in text
     assert told["more_url"]
+
+
+def test_no_text_of_an_unpaid_study_speaks_of_pay_but_to_say_that_there_is_none(
+    example_corpus: None, researcher: None, transactional_db: None
+) -> None:
+    unpaid = offered(pay={"reward": 0, "bonus": 0, "approval": "by hand", "minimum_hourly": 0})
+    visitor = Visitor(OpenLink.objects.get()).agree()
+    page = visitor.client.get(visitor.went_to["Location"]).content.decode()
+    visitor.submit()
+    refused = [
+        visitor.call("save", {"dialogs": [{"position": 0, "revision": 9, "areas": {"0": "good"}}]}).json()["message"],
+        Client().get(f"/work/{unpaid.study.key}/").content.decode(),
+        Client().get(f"/work/{unpaid.study.key}/?joined=made-up").content.decode(),
+    ]
+    HitPlaces.objects.update(taken=F("places"))
+    refused.append(Visitor(visitor.link).text())
+
+    assert "is saved, and counts once you submit" in page
+    assert "There is no free task" in refused[-1]
+    assert not [text for text in refused if re.search(r"\b(paid|pays?)\b", text)]

@@ -11,7 +11,7 @@ from hits.designing import create_study
 from hits.models import Hit, Study, design_texts
 from hits.protocols import areas_texts
 from hits.protocols.areas import Areas
-from hits.serving import Refusal
+from hits.serving import Paid, Refusal, WorkRefused
 from hits.serving.work_refusals import WORDS, incomplete_words, limit_words
 from tests import snapshots
 from tests.conftest import DEMO, ROOT
@@ -147,3 +147,24 @@ def test_the_browsers_that_are_served_are_the_same_everywhere() -> None:
     assert built_for["edge"] == built_for["chrome"]
     for place in ("docs/working.md", "frontend/templates/work/hit.html"):
         assert words in " ".join((ROOT / place).read_text().split()), place
+
+
+@pytest.mark.parametrize("refusal", Refusal)
+def test_no_refusal_speaks_of_pay_where_nobody_pays(refusal: Refusal) -> None:
+    """And none says that work is paid where we can't know that, since somebody else pays."""
+    links = CROWDS["link"].words
+    unpaid, elsewhere = (WORDS[refusal].of_crowd(links, paid).message for paid in (Paid.NOT, Paid.ELSEWHERE))
+
+    assert not re.search(r"\b(paid|pays?)\b", unpaid)
+    assert not re.search(r"\b(is|are|was) paid\b", elsewhere)
+    assert not re.search(r"[\[\]|{}]", unpaid + elsewhere + WORDS[refusal].of_crowd(MTURKS).message)
+
+
+def test_the_number_of_hits_that_one_may_do_is_told_without_pay_where_nobody_pays() -> None:
+    refused = WorkRefused(Refusal.LIMIT_REACHED, limit_words(2, CROWDS["link"].words))
+
+    told = {paid: refused.words(CROWDS["link"].words, paid).message for paid in Paid}
+
+    assert "What you have submitted is paid; this one could not be." in told[Paid.BY_CROWD]
+    assert "What you have submitted counts; this one could not." in told[Paid.NOT]
+    assert "counts towards your pay" in told[Paid.ELSEWHERE]

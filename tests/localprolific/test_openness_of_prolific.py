@@ -1,6 +1,7 @@
-"""Where the local Prolific is open: in rehearsals, and nowhere else."""
+"""Where the local Prolific is open, and to whom: in rehearsals, to this machine and to researchers."""
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import Settings
 
@@ -12,6 +13,22 @@ PAGES = ("", "studies/", "earned/", "submissions/complete?cc=A", ".well-known/st
 def test_a_rehearsal_shows_its_pages(client: Client, db: None) -> None:
     assert is_open()
     assert [client.get(f"/localprolific/{page}").status_code for page in PAGES] == [200, 302, 200, 409, 200, 401]
+
+
+@pytest.mark.parametrize(
+    "stranger",
+    [
+        Client(REMOTE_ADDR="203.0.113.9"),
+        Client(headers={"X-Forwarded-For": "203.0.113.9"}),  # by a tunnel that nobody told us about
+    ],
+)
+def test_strangers_find_nothing_there_unless_they_have_logged_in(researcher: User, stranger: Client) -> None:
+    closed = {stranger.get(f"/localprolific/{page}").status_code for page in PAGES}
+
+    stranger.force_login(researcher)
+
+    assert closed == {404}
+    assert stranger.get("/localprolific/").status_code == 200
 
 
 @pytest.mark.parametrize(

@@ -103,15 +103,12 @@ def read_form(link: OpenLink, signed: str) -> tuple[Caller, str] | None:
 
 
 def note_entrant(link: OpenLink, caller: Caller, now: datetime) -> Entrant:
-    """Note who came, once they have agreed. Coming back under another session updates the session."""
+    """Note who came, once they have agreed."""
     entrant, _ = Entrant.objects.get_or_create(
         link=link,
         worker_id=caller.worker_id,
-        defaults={"id_there": caller.id_there, "session": caller.session, "entered_at": now},
+        defaults={"id_there": caller.id_there, "entered_at": now},
     )
-    if caller.session and entrant.session != caller.session:
-        Entrant.objects.filter(pk=entrant.pk).update(session=caller.session)
-        entrant.session = caller.session
     return entrant
 
 

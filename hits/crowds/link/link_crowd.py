@@ -11,6 +11,7 @@ from django.utils import timezone
 from hits.crowds.abilities import Abilities, Environment, unknown_options, unmet_wishes
 from hits.crowds.contract import HandBack, Held, Preview, Sites, Visit, Way, Word
 from hits.crowds.fees import Fees
+from hits.crowds.link.credits import note_credit
 from hits.crowds.link.entering import find_entrant
 from hits.crowds.link.leaving import LOOPBACK, joining_path, way_out
 from hits.crowds.link.link_environments import ENVIRONMENTS, LINK, LIVE, SIMULATED, TRIAL
@@ -97,32 +98,37 @@ class Links:
 
     def ask_holder(self, visit: Visit, offering: Offering) -> Held:
         """Say that the visitor holds the assignment: we have signed the visit's address, so whoever has it is who it
-        says. Opening it again holds the work again, since nobody else keeps time for them."""
-        return Held(Word.HOLDS)
+        says. Opening it again holds begun work again, since nobody else keeps time for them."""
+        return Held(Word.HOLDS, is_by_our_word=True)
 
     def hand_back(self, assignment: Assignment, submit_to: str, code: str, copy: Mapping[str, str]) -> HandBack:
-        """Return how the worker leaves. Where the service behind the link is to be called, that is saved here, in the
-        transaction that saves the submission."""
+        """Return how the worker leaves. `submit_to` is the session by which they came.
+
+        The first session that hands the work in gets the credit for it. That, and the call to the service behind the
+        link where there is one, is saved here, in the transaction that saves the submission.
+        """
         entrant = find_entrant(assignment.offering_id, assignment.crowd_worker_id)
         if entrant is None:
             return HandBack(Way.CODE, code)
         link = entrant.link
+        if note_credit(link, assignment, submit_to) != submit_to:
+            return HandBack(Way.CODE, code)  # to somebody else's credit: their session and its code are not told
         if link.way == OpenLink.Way.CALL:
-            intend_call(link, entrant, assignment, timezone.now())
-        out = way_out(link, Outcome.FINISHED, entrant.id_there, entrant.session, code) or HandBack(Way.CODE, code)
-        return HandBack(out.way, out.code, out.action, more_url=self._more_url(entrant, assignment))
+            intend_call(entrant, submit_to, assignment, timezone.now())
+        out = way_out(link, Outcome.FINISHED, entrant.id_there, submit_to, code) or HandBack(Way.CODE, code)
+        return HandBack(out.way, out.code, out.action, more_url=self._more_url(entrant, submit_to, assignment))
 
     def turn_away(self, visit: Visit, offering: Offering, outcome: Outcome) -> HandBack | None:
         entrant = find_entrant(offering.pk, visit.worker_id)
-        return way_out(entrant.link, outcome, entrant.id_there, entrant.session) if entrant else None
+        return way_out(entrant.link, outcome, entrant.id_there, visit.submit_to) if entrant else None
 
-    def _more_url(self, entrant: Entrant, assignment: Assignment) -> str:
+    def _more_url(self, entrant: Entrant, session: str, assignment: Assignment) -> str:
         link = entrant.link
         can_return = entrant.id_there or not link.worker_parameter  # else only a hash of the id is left
         part = part_of(link.offering, assignment.crowd_worker_id, timezone.now())
         if not can_return or link.closed_at is not None or not part.has_more:
             return ""
-        return joining_path(link, entrant.id_there, entrant.session)
+        return joining_path(link, entrant.id_there, session)
 
     def fields_of(self, answer: str) -> dict[str, str]:
         return {}

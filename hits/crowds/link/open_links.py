@@ -120,14 +120,28 @@ def reopen_link(offering: Offering, key: str, by: User | None, now: datetime) ->
     return _change(offering, key, None, "opened", by, now)
 
 
+def limit_addresses(offering: Offering, key: str, is_limited: bool, by: User | None, now: datetime) -> OpenLink:
+    """Say whether one network address may take only so many places by this link, or as many as come from a class."""
+    link = _find(offering, key)
+    if OpenLink.objects.filter(pk=link.pk, is_for_one_network=is_limited).update(is_for_one_network=not is_limited):
+        what = "limits the places of one network" if is_limited else "is for a class or lab in one network"
+        _note(offering, f"decided: the link “{link.label}” {what} ({offering.marketplace})", by, now)
+    return link
+
+
 def _change(
     offering: Offering, key: str, closed_at: datetime | None, what: str, by: User | None, now: datetime
 ) -> OpenLink:
+    link = _find(offering, key)
+    if OpenLink.objects.filter(pk=link.pk, closed_at__isnull=closed_at is not None).update(closed_at=closed_at):
+        _note(offering, f"{what} the link “{link.label}” ({offering.marketplace})", by, now)
+    return link
+
+
+def _find(offering: Offering, key: str) -> OpenLink:
     link = OpenLink.objects.filter(offering=offering, key=key).first()
     if link is None:
         raise EvalPlatformError("There is no such link.")
-    if OpenLink.objects.filter(pk=link.pk, closed_at__isnull=closed_at is not None).update(closed_at=closed_at):
-        _note(offering, f"{what} the link “{link.label}” ({offering.marketplace})", by, now)
     return link
 
 

@@ -17,7 +17,7 @@ from django.db.models import Q, QuerySet
 from evalplatform.errors import EvalPlatformError
 from hits.crowds.link.guarded_requests import Answer, NotSent, request_once
 from hits.crowds.link.leaving import fill_address
-from hits.models import Assignment, Entrant, Event, Offering, OpenLink, Outcome, ServerCall
+from hits.models import Assignment, Entrant, Event, Offering, Outcome, ServerCall
 
 MOST_ATTEMPTS = 12
 FIRST_WAIT = timedelta(minutes=1)  # doubled after each attempt, up to LONGEST_WAIT
@@ -39,9 +39,10 @@ class Called:
     in_doubt: int = 0
 
 
-def intend_call(link: OpenLink, entrant: Entrant, assignment: Assignment, now: datetime) -> None:
+def intend_call(entrant: Entrant, session: str, assignment: Assignment, now: datetime) -> None:
+    link = entrant.link
     code = link.codes.get(Outcome.FINISHED, "")
-    values = {"worker": entrant.id_there, "session": entrant.session, "code": code}
+    values = {"worker": entrant.id_there, "session": session, "code": code}
     address = fill_address(link.address, values)
     ServerCall.objects.get_or_create(
         assignment=assignment, defaults={"link": link, "address": address, "intended_at": now, "next_at": now}

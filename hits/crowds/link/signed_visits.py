@@ -9,11 +9,12 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.core.signing import BadSignature, Signer
+from django.db.models import F
 from django.http import HttpRequest
 
 from hits.crowds.contract import Preview, Visit
 from hits.crowds.link.link_environments import LINK
-from hits.models import Assignment, Offering
+from hits.models import Assignment, HitPlaces, Offering
 
 JOINED = "joined"
 LOOK = "look"
@@ -21,15 +22,25 @@ LOOK = "look"
 _signer = Signer(salt="hits.crowds.link.visit")
 
 
-def visit_for(offering: Offering, worker_id: str) -> Visit:
+def visit_for(offering: Offering, worker_id: str, session: str = "") -> Visit:
     """Return the visit of a worker at this offering: with the assignment that they have begun, or else their next one.
 
-    This is where invitations and other pages that know who somebody is lead them to the work.
+    This is where invitations and other pages that know who somebody is lead them to the work. `session` is how the
+    service behind their link calls this visit: what is handed in by it is to its credit.
     """
     ours = Assignment.objects.filter(offering=offering, crowd_worker_id=worker_id)
-    begun = ours.filter(submitted_at=None, taken_over_at=None).order_by("-pk")
-    known = begun.values_list("crowd_assignment_id", flat=True).first()
-    return Visit(LINK, offering.environment, known or _next_assignment_id(offering, worker_id, ours.count()), worker_id)
+    begun = ours.filter(submitted_at=None, taken_over_at=None).order_by("-pk").first()
+    can_go_on = begun is not None and (begun.place == Assignment.Place.HELD or _is_worth_going_on(begun))
+    assignment_id = begun.crowd_assignment_id if begun and can_go_on else ""
+    assignment_id = assignment_id or _next_assignment_id(offering, worker_id, ours.count())
+    return Visit(LINK, offering.environment, assignment_id, worker_id, submit_to=session)
+
+
+def _is_worth_going_on(freed: Assignment) -> bool:
+    """Return whether work whose time was over has answers, or could have a place again. If not, their next HIT is
+    another one."""
+    has_room = HitPlaces.objects.filter(offering=freed.offering_id, hit=freed.hit_id, taken__lt=F("places"))
+    return freed.answers.exists() or has_room.exists()
 
 
 def _next_assignment_id(offering: Offering, worker_id: str, ordinal: int) -> str:
@@ -40,7 +51,7 @@ def _next_assignment_id(offering: Offering, worker_id: str, ordinal: int) -> str
 
 def work_address(offering: Offering, visit: Visit) -> str:
     """Return path and query of our page for the work of this visit."""
-    said = [str(offering.study.key), visit.environment, visit.assignment_id, visit.worker_id]
+    said = [str(offering.study.key), visit.environment, visit.assignment_id, visit.worker_id, visit.submit_to]
     return f"/work/{offering.study.key}/?{urlencode({JOINED: _signer.sign_object(said)})}"
 
 
@@ -53,6 +64,6 @@ def arrival(request: HttpRequest) -> Visit | Preview | None:
         said: Any = _signer.unsign_object(signed)
     except (BadSignature, ValueError):
         return Visit(LINK, "", "", "")
-    study_key, environment, assignment_id, worker_id = said
+    study_key, environment, assignment_id, worker_id, session = said
     is_of_page = f"/{study_key}/" in request.path_info
-    return Visit(LINK, environment if is_of_page else "", assignment_id, worker_id)
+    return Visit(LINK, environment if is_of_page else "", assignment_id, worker_id, submit_to=session)
