@@ -48,6 +48,7 @@ Floats = npt.NDArray[np.float64]
 FEWEST = 2  # clusters
 FEW_CLUSTERS = FEW_WORKERS  # effective ones, of dialogs or of workers
 NOTHING_VARIES = "nothing varies"  # then a variance of 0 would feign certainty
+TWO_RATERS = "from two raters, nobody can tell how much others would agree"
 BISECTIONS = 50
 LEAST = 0.8  # share of a term; with 1, intervals would be too wide where workers hardly differ
 
@@ -105,6 +106,23 @@ def spread_of(influences: Floats, clusters: Clusters) -> Spread:
     columns = influences[:, None] if influences.ndim == 1 else influences
     every = (clusters.dialog, clusters.worker, clusters.answer)
     return _spread([_term(columns, codes) for codes in every], clusters)
+
+
+def spread_of_pairs(influences: Floats, of_pairs: Floats, clusters: Clusters) -> Spread:
+    """Compute the spread of a mean over pairs of ratings of the same reply, such as agreement. A pair belongs to two
+    workers, and each of them carries all of it: `of_pairs` has each rating's pairs in full, and `influences` divide
+    them, so that they add up."""
+    of_dialogs = _term(influences[:, None], clusters.dialog)
+    of_workers, of_answers = (_term(of_pairs[:, None], codes) for codes in (clusters.worker, clusters.answer))
+    # Those with whom a worker is paired are, on the whole, all others, and their mean effect is minus hers, divided by
+    # their number: with `workers` equally busy ones, her sum has (workers - 2) / (workers - 1) of her effect.
+    others = _freedom(clusters.sizes[1])
+    if others <= 1:
+        nothing = np.zeros(1)
+        return Spread(nothing, nothing, TWO_RATERS)
+    apart = np.maximum(of_workers - of_answers, 0) * (others / (others - 1)) ** 2
+    # Both workers of a pair have counted what is the pair's own.
+    return _spread([of_dialogs, apart + of_answers / 2, of_answers / 2], clusters)
 
 
 def spread_of_shares(value: Codes, value_count: int, clusters: Clusters) -> Spread:
