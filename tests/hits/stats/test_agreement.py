@@ -123,7 +123,7 @@ def test_intervals_hold_the_truth_where_workers_habits_decide() -> None:
 def test_two_raters_cannot_tell_how_much_others_would_agree() -> None:
     found = agreement(ratings_of({reply: {"v": "g", "w": "gob"[reply % 3]} for reply in range(30)}))
 
-    reason = Undefined("from two raters, nobody can tell how much others would agree")
+    reason = Undefined("from so few raters, nobody can tell how much others would agree")
     assert value(found.raw) == pytest.approx(1 / 3)
     for one in (found.raw, found.fleiss_kappa, found.alpha_nominal, found.alpha_ordinal, found.alpha_interval):
         assert isinstance(one, Estimate)
