@@ -32,7 +32,7 @@ array([0.27083333])
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -48,6 +48,8 @@ Floats = npt.NDArray[np.float64]
 FEWEST = 2  # clusters
 FEW_CLUSTERS = FEW_WORKERS  # effective ones, of dialogs or of workers
 NOTHING_VARIES = "nothing varies"  # then a variance of 0 would feign certainty
+TOO_FEW_RATERS = "from so few raters, nobody can tell how much others would agree"
+MOST_BUSY = 0.49  # with half, all pairs may be of two workers, and nothing of their habits can be seen
 BISECTIONS = 50
 LEAST = 0.8  # share of a term; with 1, intervals would be too wide where workers hardly differ
 
@@ -105,6 +107,30 @@ def spread_of(influences: Floats, clusters: Clusters) -> Spread:
     columns = influences[:, None] if influences.ndim == 1 else influences
     every = (clusters.dialog, clusters.worker, clusters.answer)
     return _spread([_term(columns, codes) for codes in every], clusters)
+
+
+def spread_of_pairs(influences: Floats, of_pairs: Floats, clusters: Clusters) -> Spread:
+    """Compute the spread of a mean over pairs of ratings of the same reply, such as agreement. A pair belongs to two
+    workers, and each of them carries all of it: `of_pairs` has each rating's pairs in full, and `influences` divide
+    them, so that they add up."""
+    of_dialogs = _term(influences[:, None], clusters.dialog)
+    of_workers, of_answers = (_term(of_pairs[:, None], codes) for codes in (clusters.worker, clusters.answer))
+    # A worker who did a share p is paired with others, and their mean effect is -p / (1 - p) of hers: that much of hers
+    # can't be seen. Busy workers weigh most in a sum of squares, so p is the mean of the shares, weighted by squares.
+    shares = clusters.sizes[1] / clusters.sizes[1].sum()
+    busy = float((shares**2) @ shares) / float(shares @ shares)
+    if busy > MOST_BUSY:
+        nothing = np.zeros(1)
+        return Spread(nothing, nothing, TOO_FEW_RATERS)
+    of_habits = np.maximum(of_workers - of_answers, 0) * ((1 - busy) / (1 - 2 * busy)) ** 2
+    # Both workers of a pair have counted what is the pair's own, which is about half of what answers have.
+    found = _spread([of_dialogs, of_habits + of_answers / 2, of_answers / 2], clusters)
+    if found.problem or found.scarce is not None:
+        return found
+    # Busy workers weigh even more in squares, so the habits' part of the variance has fewer degrees of freedom.
+    share = np.minimum(of_habits, found.variance) / np.where(found.variance > 0, found.variance, 1)
+    dialogs, workers = clusters.sizes
+    return replace(found, scarce=share, freedoms=(_freedom(workers**2), _freedom(dialogs)))
 
 
 def spread_of_shares(value: Codes, value_count: int, clusters: Clusters) -> Spread:

@@ -20,6 +20,11 @@ rating's influence on D_o: weight ratings by w, let a_u be the mean of d over pa
 sum_u (sum_i w_i) a_u / sum_i w_i; then its derivative at w = 1 is (2 b_i - a_u - D_o) / n with b_i the mean of d
 between rating i and the others of its reply. That on D_e is 2 (mean of d between i and all - D_e) / n.
 
+Those influences divide a pair between its two raters, which is right for dialogs. What workers contribute would come
+out too small: a worker's habits are in all pairs with her, and none of them is half hers. So among workers a rating
+carries its pairs in full, 2 (b_i - D_o) / n (Aronow, Samii and Assenova 2015, "Cluster-robust variance estimation for
+dyadic data"), with the corrections of `spread_of_pairs`.
+
 Two workers, three replies, rated (1, 1), (1, 2), (2, 2): nominal D_o = 2/6, D_e = 2 * 3 * 3 / (6 * 5) = 18/30, and
 alpha = 1 - 10/18 = 4/9. Raw agreement is 2/3, chance 1/2, kappa 1/3.
 """
@@ -32,7 +37,7 @@ import numpy.typing as npt
 import pandas as pd
 import scipy
 
-from hits.stats.clusters import Clusters, estimate, spread_of
+from hits.stats.clusters import Clusters, interval_of, spread_of_pairs
 from hits.stats.coded_ratings import NO_ORDER, CodedRatings, Codes
 from hits.stats.estimates import Estimate, Undefined
 from hits.stats.outcomes import Agreement
@@ -152,7 +157,11 @@ def _alpha(counts: _Counts, distances: Floats) -> Estimate | Undefined:
     to_all = distances @ counts.values / total
     of_chance = 2 * (to_all - float(counts.values @ to_all) / total)
     changes = (by_value - observed / expected * of_chance) / (-expected * total)
-    return estimate(1 - observed / expected, counts.at_ratings(changes), counts.clusters, high=1)
+    of_pairs = 2 * (to_value / (counts.sizes - 1)[:, None] - observed)
+    by_worker = (of_pairs - observed / expected * of_chance) / (-expected * total)
+    spread = spread_of_pairs(counts.at_ratings(changes), counts.at_ratings(by_worker), counts.clusters)
+    value = 1 - observed / expected
+    return Estimate(value, interval_of(value, spread, high=1))
 
 
 def _middles(score: Floats) -> Floats:
@@ -177,7 +186,10 @@ def _alpha_of_numbers(counts: _Counts, number: Floats) -> Estimate | Undefined:
     by_rating = 2 * to_reply / (sizes - 1)[counts.reply] - means[counts.reply] - observed
     of_chance = 2 * (apart**2 - variance)
     changes = (by_rating - observed / expected * of_chance) / (-expected * total)
-    return estimate(1 - observed / expected, changes, counts.clusters, high=1)
+    of_pairs = 2 * (to_reply / (sizes - 1)[counts.reply] - observed)
+    by_worker = (of_pairs - observed / expected * of_chance) / (-expected * total)
+    value = 1 - observed / expected
+    return Estimate(value, interval_of(value, spread_of_pairs(changes, by_worker, counts.clusters), high=1))
 
 
 def _fleiss(counts: _Counts) -> tuple[Estimate | Undefined, Estimate]:
@@ -188,13 +200,16 @@ def _fleiss(counts: _Counts) -> tuple[Estimate | Undefined, Estimate]:
     raw = float(agreeing.mean())
     # Every reply counts the same, however many ratings it has, so each rating carries its part of it.
     on_raw = ((2 * (others - agreeing[:, None]) + agreeing[:, None] - raw) / counts.sizes[:, None]) / replies
-    spread = spread_of(counts.at_ratings(on_raw), counts.clusters)
+    of_pairs = 2 * (others - raw) / counts.sizes[:, None] / replies
+    spread = spread_of_pairs(counts.at_ratings(on_raw), counts.at_ratings(of_pairs), counts.clusters)
     raw_estimate = Estimate(raw, share_interval(raw, spread, 0, min(map(len, counts.clusters.sizes))))
     shares = counts.values / total
     chance = float(shares @ shares)
     if chance == 1:
         return Undefined(ALL_THE_SAME), raw_estimate
     on_chance = 2 * (shares - chance) / total
-    changes = on_raw / (1 - chance) - (1 - raw) / (1 - chance) ** 2 * on_chance
+    by_chance = (1 - raw) / (1 - chance) ** 2 * on_chance
+    changes, by_worker = (one / (1 - chance) - by_chance for one in (on_raw, of_pairs))
+    spread = spread_of_pairs(counts.at_ratings(changes), counts.at_ratings(by_worker), counts.clusters)
     kappa = (raw - chance) / (1 - chance)
-    return estimate(kappa, counts.at_ratings(changes), counts.clusters, high=1), raw_estimate
+    return Estimate(kappa, interval_of(kappa, spread, high=1)), raw_estimate

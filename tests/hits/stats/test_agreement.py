@@ -6,8 +6,10 @@ import pandas as pd
 import pytest
 from statsmodels.stats.inter_rater import fleiss_kappa
 
-from hits.stats import Estimate, Interval, Undefined, agreement, code_ratings
+from hits.stats import Effects, Estimate, Interval, Undefined, agreement, code_ratings
 from hits.stats.rater_agreement import krippendorff_alpha
+from simulated_crowd.drawing import Drawing, StudySize, draw_frames
+from simulated_crowd.truths import Truth
 from tests.hits.stats.small_frames import drawn_frame, ratings_of
 
 # Krippendorff (2011), section C: four observers, twelve units, five values; 0 is missing.
@@ -99,3 +101,30 @@ def test_undefined_says_why() -> None:
     assert alike.alpha_ordinal == Undefined("all ratings are the same, so nothing can be said about chance")
     assert value(alike.raw) == 1
     assert single.raw == Undefined("no reply has ratings by two workers")
+
+
+def test_intervals_hold_the_truth_where_workers_habits_decide() -> None:
+    """Two raters of each reply, and one value is rare: where a pair was divided, 85 % held the truth."""
+    truth = Truth(generators=dict.fromkeys("ABC", (0.02, 0.30, 0.68)), effects=Effects(taste=0.05))
+
+    def raw(dialogs: int, workers: int, seed: int) -> Estimate:
+        size = StudySize({"ED": dialogs}, "ABC", workers, raters=2, checkpoints=0)
+        found = agreement(code_ratings(draw_frames(Drawing(size, truth), seed).ratings).cards).raw
+        assert isinstance(found, Estimate)
+        return found
+
+    true = raw(20_000, 4_000, seed=999).value
+    intervals = [raw(150, 30, seed).interval for seed in range(100)]
+
+    held = [isinstance(one, Interval) and one.low <= true <= one.high for one in intervals]
+    assert sum(held) >= 91
+
+
+def test_two_raters_cannot_tell_how_much_others_would_agree() -> None:
+    found = agreement(ratings_of({reply: {"v": "g", "w": "gob"[reply % 3]} for reply in range(30)}))
+
+    reason = Undefined("from so few raters, nobody can tell how much others would agree")
+    assert value(found.raw) == pytest.approx(1 / 3)
+    for one in (found.raw, found.fleiss_kappa, found.alpha_nominal, found.alpha_ordinal, found.alpha_interval):
+        assert isinstance(one, Estimate)
+        assert one.interval == reason
