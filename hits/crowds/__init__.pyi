@@ -23,6 +23,11 @@ from .contract import Word as Word
 from .crowd_words import CrowdWords as CrowdWords
 from .fees import Cost as Cost
 from .fees import Fees as Fees
+from .filter_lists import ListedFilter as ListedFilter
+from .filter_lists import StoredFilters as StoredFilters
+from .filter_lists import ask_for_filters as ask_for_filters
+from .filter_lists import lists_filters as lists_filters
+from .filter_lists import stored_filters as stored_filters
 from .link.entering import Caller as Caller
 from .link.entering import NotIdentified as NotIdentified
 from .link.entering import identify as identify

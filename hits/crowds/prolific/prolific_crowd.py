@@ -10,13 +10,15 @@ from django.urls import reverse
 from hits.crowds.abilities import Abilities, Environment, unmet_wishes
 from hits.crowds.contract import CANT_TELL, HandBack, Held, Preview, Sites, Visit
 from hits.crowds.fees import Fees
+from hits.crowds.filter_lists import ListedFilter
 from hits.crowds.noting import crowd_notes
 from hits.crowds.prolific import prolific_arrival
-from hits.crowds.prolific.option_checks import option_problems
+from hits.crowds.prolific.option_checks import OPTIONS, option_problems
 from hits.crowds.prolific.prolific_calls import ProlificCalls
 from hits.crowds.prolific.prolific_client import ProlificClient
 from hits.crowds.prolific.prolific_environments import ENVIRONMENTS, LOCAL, PRODUCTION, PROLIFIC
 from hits.crowds.prolific.prolific_fees import ProlificFees
+from hits.crowds.prolific.prolific_filters import read_filter
 from hits.crowds.prolific.prolific_market import ProlificMarket, marks_of_hits
 from hits.crowds.prolific.prolific_transport import open_transport, token_for
 from hits.crowds.prolific.prolific_words import PROLIFICS_WORDS
@@ -63,6 +65,7 @@ class Prolific:
     )
     fees: Fees = ProlificFees()
     words = PROLIFICS_WORDS
+    options = OPTIONS
 
     def offered(self) -> Sequence[Environment]:
         return [one for one in ENVIRONMENTS if one.name == LOCAL or settings.PROLIFIC_ENVIRONMENT == PRODUCTION]
@@ -100,6 +103,15 @@ class Prolific:
 
     def option_problems(self, design: StudyDesign) -> Iterator[DesignProblem]:
         return option_problems(design)
+
+    def filters_environment(self) -> str:
+        return self.offered()[-1].name
+
+    def list_filters(self, currency: str) -> Sequence[ListedFilter]:
+        environment = self.filters_environment()
+        client = self._client(environment, currency, ATTEMPTS_FOR_A_PAGE)
+        rows = ProlificCalls(client, currency, environment).filters()
+        return [read_filter(one) for one in rows.values()]
 
     # --- Workers ---
 
