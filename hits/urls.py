@@ -35,6 +35,7 @@ urlpatterns = [
     path("studies/<slug:name>/publishing/", publishing_page.show_publishing, name="publishing"),
     path("studies/<slug:name>/publishing/cost/", publishing_page.show_publishing_cost, name="publishing-cost"),
     path("studies/<slug:name>/publishing/look/", publishing_page.look_outside, name="look-outside"),
+    path("studies/<slug:name>/publishing/quote/", publishing_page.quote_study, name="quote-study"),
     path("studies/<slug:name>/publish/", publishing_page.publish, name="publish-study"),
     path("studies/<slug:name>/publish/again/", publishing_page.publish_again, name="publish-again"),
     path("studies/<slug:name>/stop/", publishing_page.stop, name="stop-study"),
