@@ -9,6 +9,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from hits.models import HookEvent, Offering
 from localprolific import misbehaving
+from localprolific.behaviour import set_behaviour
 from localprolific.hook_sending import deliver_due
 from localprolific.models import HookDelivery, HookSecret, HookSubscription
 from localprolific.panel_clock import Clock
@@ -46,9 +47,11 @@ def test_it_subscribes_confirms_and_says_where_the_secret_belongs(offering: Offe
     assert "has the secret in PROLIFIC_HOOK_SECRET already" in again
 
 
+@pytest.mark.parametrize("timestamp", ["seconds", "iso"])
 def test_real_deliveries_are_taken_and_wake_a_sync(
-    offering: Offering, settings: Settings, live_server: LiveServer
+    offering: Offering, settings: Settings, live_server: LiveServer, timestamp: str
 ) -> None:
+    set_behaviour(hook_timestamp=timestamp)
     settings.PUBLIC_URL = live_server.url
     run()
     settings.PROLIFIC_HOOK_SECRET = HookSecret.objects.get().value
@@ -90,6 +93,13 @@ def test_a_run_that_failed_halfway_is_simply_started_again(offering: Offering, o
 
     assert ours() == CONFIRMED
     assert HookSecret.objects.count() == 1
+
+
+def test_a_subscription_that_cannot_be_confirmed_is_one_line(offering: Offering) -> None:
+    set_behaviour(is_hook_proof_answered=False)
+
+    with pytest.raises(CommandError, match=r"has no X-Hook-Secret.*collected every few minutes"):
+        run()
 
 
 def test_the_subscriptions_of_others_and_their_secret_stay(offering: Offering) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from hits.crowds.prolific.prolific_transport import ROOT, Answer, AnswerLost, Transport
+from hits.crowds.prolific.prolific_transport import ROOT, Answer, AnswerLost, HiddenText, Transport
 from hits.errors import MarketRefused, MarketUnavailable
 
 PAGE_SIZE = 100
@@ -39,7 +39,7 @@ class ProlificClient:
         self, transport: Transport, token: str, attempts: int = 8, pause_seconds: float = 0.5, sleep: Sleep = time.sleep
     ) -> None:
         self._transport = transport
-        self._headers = {"Authorization": f"Token {token}", "Content-Type": "application/json"}
+        self._headers = {"Authorization": HiddenText(f"Token {token}"), "Content-Type": "application/json"}
         self._attempts = attempts
         self._pause_seconds = pause_seconds
         self._sleep = sleep
