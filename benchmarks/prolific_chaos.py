@@ -5,9 +5,10 @@ python -m benchmarks.prolific_chaos [--rounds 200] [--seed 1] [--unprotected]
 Each round has a study of its own on `manage.py localprolific`, which has its own process and database. `publish_hits`
 and `sync_hits` run once or twice at a time, meet faults (no answer, 500 although it acted, 429), and are ended by
 SIGKILL at random moments. Bonuses become visible late, lists lag and shift, our database is restored to an earlier
-state, and somebody gives bonuses on Prolific's own pages. Then `sync_hits` runs without faults; a person pays by hand
-what the ledger could not settle, which is counted; and Prolific's tables are compared with what was handed in, and with
-ours. Answers are stored by this server alone, so a database is restored to after they came.
+state, another server with an earlier copy of it syncs in between, and somebody gives bonuses on Prolific's own pages.
+Then `sync_hits` runs without faults; a person pays by hand what the ledger could not settle, which is counted; and
+Prolific's tables are compared with what was handed in, and with ours. Answers are stored by this server alone, so a
+database is restored to after they came.
 
 With --unprotected, whatever is not visible is ordered again. Then payments must come out double, or this benchmark
 could not find them.
@@ -66,6 +67,7 @@ REPORTED = (
     *(f"  met by {kind}" for kind in (*FAULTS, "bonus-lag", "list-lag", "rows-between-pages")),
     "  two syncs at once",
     "  restored to an earlier state",
+    "  synced by another installation in between",
     "  bonuses given there by hand",
     "runs killed",
     "  with money moved that we had not noted",
@@ -134,6 +136,8 @@ class _Round:
             self._disturb_all(before)
             earlier = Snapshot(self.study) if self.rng.random() < 0.6 else None
             self._sync()
+            if earlier is not None and self.rng.random() < 0.4:
+                self._sync_elsewhere(earlier)
             self._give_by_hand()
             if earlier is not None:
                 self._wait_for_what_is_on_its_way()
@@ -210,6 +214,17 @@ class _Round:
         at_once = 1 + (self.rng.random() < 0.4)
         self.tally["  two syncs at once"] += at_once > 1
         self._disturb_all([self._start() for _ in range(at_once)])
+
+    def _sync_elsewhere(self, copy: Snapshot) -> None:
+        """Sync with an earlier copy of our database, as another server on the same account would. Then go on with our
+        own, which knows nothing of that."""
+        self._wait_for_what_is_on_its_way()
+        ours = Snapshot(self.study)
+        copy.restore()
+        self._sync()
+        self._wait_for_what_is_on_its_way()
+        ours.restore()
+        self.tally["  synced by another installation in between"] += 1
 
     def _start(self) -> "ForkProcess":
         return start_command("sync_hits", self.study.name, "--crowd", "prolific")

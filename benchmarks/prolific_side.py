@@ -1,5 +1,6 @@
 """What the chaos benchmark of Prolific stands on: a Prolific in a process and database of its own, and its people."""
 
+import gc
 import json
 import os
 import random
@@ -88,10 +89,18 @@ def _set_up(folder: str, database_url: str, database: Path, url: str, token: str
 
 
 def hang_up() -> None:
-    """Close this process's own connections: for each, the other side keeps a thread, as if a call were on its way."""
+    """Close this process's own connections: for each, the other side keeps a thread, as if a call were on its way.
+
+    Without the collection, a connection stays open as long as the traceback of a failed call refers to it: then this
+    benchmark would wait for ever.
+    """
     from hits.crowds.prolific import prolific_transport
 
-    prolific_transport.pool_of_process(os.getpid()).clear()
+    pools = prolific_transport.pool_of_process(os.getpid())
+    for key in list(pools.pools.keys()):
+        pools.pools[key].close()
+    pools.clear()
+    gc.collect()
 
 
 # --- People ----------------------------------------------------------------------------------------------------------

@@ -118,8 +118,8 @@ class Environment(BaseSettings):
     LOCAL_MARKET_SECRET_KEY: str = ""
     PROLIFIC_ENVIRONMENT: Literal["local", "production"] = "local"
     PROLIFIC_TOKEN: Annotated[str, _matching(r"[\x21-\x7e]*", "the token as Prolific shows it", is_secret=True)] = ""
-    PROLIFIC_WORKSPACE: Annotated[str, _matching(r"[0-9a-f]*", "its id in Prolific's addresses")] = ""
-    PROLIFIC_PROJECT: Annotated[str, _matching(r"[0-9a-f]*", "its id in Prolific's addresses")] = ""
+    PROLIFIC_WORKSPACE: Annotated[str, _matching(r"[0-9A-Za-z]*", "its id in Prolific's addresses")] = ""
+    PROLIFIC_PROJECT: Annotated[str, _matching(r"[0-9A-Za-z]*", "its id in Prolific's addresses")] = ""
     PROLIFIC_FEE_PERCENT: float = Field(42.8, ge=0, le=200)
     PROLIFIC_VAT_PERCENT: float = Field(20, ge=0, le=100)
     PROLIFIC_HOOK_SECRET: str = ""

@@ -17,6 +17,9 @@ class Behaviour(BaseModel):
 
     # The signed link
     link_audience: Literal["origin", "domain", "url"] = "origin"  # D: the docs say domain, two clients differ
+    are_links_signed: bool = True  # C: where a study asks for it; not every workspace has it
+    # Ids
+    are_ids_hex: bool = True  # C: 24 hexadecimal digits; otherwise other letters, too
     # Studies
     publishing_seconds: float = 2  # D: through PUBLISHING (A), for how long is open
     second_publish: Literal["refused", "ignored"] = "refused"  # D: undocumented; "ignored" answers with the study
@@ -41,9 +44,12 @@ class Behaviour(BaseModel):
     need_bonuses_approval: bool = False  # C: Dallinger suspects that a bonus before approval fails
     are_bonus_fees_fractions: bool = True  # A by the documented example, which has fees of 283.34 pence
     wallet_busy_seconds: float = 0  # A that money calls meet 429 while the wallet is busy; how long after one: D
+    is_balance_told: bool = True  # A, but one page of the documentation says that only the website shows it
     # Errors
     flat_error_paths: tuple[str, ...] = ("hooks/", "participant-groups/")  # A that both forms exist; where: D
     # Webhooks
+    hook_timestamp: Literal["seconds", "iso"] = "seconds"  # D: in which form the time is that goes into the signature
+    is_hook_proof_answered: bool = True  # D: the answer to a subscription has X-Hook-Secret
     are_unconfirmed_hooks_silent: bool = True  # A
 
 

@@ -8,22 +8,74 @@ from typing import Any
 from localprolific.behaviour import behaviour
 from localprolific.models import GroupMember, Participant, ProlificSubmission
 
-COUNTRIES = {"0": "United Kingdom", "1": "United States", "2": "Ireland", "3": "Germany", "4": "France"} | {
-    "5": "Spain",
-    "6": "Australia",
-    "7": "New Zealand",
-    "8": "Canada",
+
+def _numbered(*titles: str) -> dict[str, str]:
+    """Return choices as Prolific has them: numbers as texts, with what people read."""
+    return {str(number): title for number, title in enumerate(titles)}
+
+
+COUNTRIES = _numbered(
+    *("United Kingdom", "United States", "Ireland", "Germany", "France", "Spain", "Australia", "New Zealand"),
+    *("Canada", "Austria", "Belgium", "Brazil", "Chile", "Czech Republic", "Denmark", "Estonia", "Finland", "Greece"),
+    *("Hungary", "Iceland", "India", "Israel", "Italy", "Japan", "Kenya", "Korea", "Latvia", "Luxembourg", "Mexico"),
+    *("Netherlands", "Nigeria", "Norway", "Poland", "Portugal", "Singapore", "Slovenia", "South Africa", "Sweden"),
+    *("Switzerland", "Turkey"),
+)
+LANGUAGES = _numbered(
+    *("English", "German", "French", "Spanish", "Arabic", "Bengali", "Chinese", "Czech", "Danish", "Dutch", "Finnish"),
+    *("Greek", "Hebrew", "Hindi", "Italian", "Japanese", "Korean", "Polish", "Portuguese", "Russian", "Swedish"),
+    *("Turkish", "Urdu", "Vietnamese"),
+)
+YES_NO = _numbered("Yes", "No", "Rather not say")
+ABOUT_YOU, LANGUAGE, WORK, HEALTH, USE = "About you", "Languages", "Education and work", "Health", "Technology"
+SELECT: dict[str, tuple[str, str, str, dict[str, str]]] = {
+    "current-country-of-residence": (
+        "Current country of residence",
+        "In what country do you currently reside?",
+        ABOUT_YOU,
+        COUNTRIES,
+    ),
+    "nationality": ("Nationality", "What is your nationality?", ABOUT_YOU, COUNTRIES),
+    "country-of-birth": ("Country of birth", "In which country were you born?", ABOUT_YOU, COUNTRIES),
+    "sex": ("Sex", "What is your sex, as recorded on legal documents?", ABOUT_YOU, _numbered("Male", "Female")),
+    "handedness": (
+        "Handedness",
+        "Which hand do you write with?",
+        ABOUT_YOU,
+        _numbered("Left-handed", "Right-handed", "Ambidextrous"),
+    ),
+    "fluent-languages": ("Fluent languages", "Which of these languages are you fluent in?", LANGUAGE, LANGUAGES),
+    "first-language": ("First language", "What is your first language?", LANGUAGE, LANGUAGES),
+    "bilingual": ("Bilingual", "Were you raised with two languages or more?", LANGUAGE, YES_NO),
+    "highest-education-level-completed": (
+        "Highest education level completed",
+        "Which of these is the highest level of education you have completed?",
+        WORK,
+        _numbered("No formal qualifications", "Secondary education", "Undergraduate degree", "Graduate degree", "PhD"),
+    ),
+    "employment-status": (
+        "Employment status",
+        "What is your employment status?",
+        WORK,
+        _numbered("Full-time", "Part-time", "Unemployed", "Not in paid work", "Other"),
+    ),
+    "student-status": ("Student status", "Are you a student?", WORK, _numbered("Yes", "No")),
+    "vision": ("Vision", "Do you have normal or corrected-to-normal vision?", HEALTH, YES_NO),
+    "dyslexia": ("Dyslexia", "Have you been diagnosed with dyslexia?", HEALTH, YES_NO),
+    "mental-health-ongoing": ("Ongoing mental health condition", "Do you have one?", HEALTH, YES_NO),
+    "ai-chatbots-use": (
+        "Use of AI chatbots",
+        "How often do you use conversational AI, such as chatbots?",
+        USE,
+        _numbered("Every day", "Several times a week", "Less often", "Never"),
+    ),
+    "webcam": ("Webcam", "Do you have a webcam that you are willing to use?", USE, YES_NO),
 }
-LANGUAGES = {"0": "English", "1": "German", "2": "French", "3": "Spanish"}
-SELECT: dict[str, tuple[str, dict[str, str]]] = {
-    "current-country-of-residence": ("Current country of residence", COUNTRIES),
-    "fluent-languages": ("Fluent languages", LANGUAGES),
-    "sex": ("Sex", {"0": "Male", "1": "Female"}),
-}
-RANGE: dict[str, tuple[str, int, int]] = {
-    "age": ("Age", 18, 100),
-    "approval_rate": ("Approval rate", 0, 100),
-    "approval_numbers": ("Number of previous submissions", 0, 10_000),
+RANGE: dict[str, tuple[str, str, str, int, int]] = {
+    "age": ("Age", "What is your date of birth?", ABOUT_YOU, 18, 100),
+    "approval_rate": ("Approval rate", "In percent of the submissions so far", "Participation", 0, 100),
+    "approval_numbers": ("Number of previous submissions", "Approved ones", "Participation", 0, 10_000),
+    "hours-online": ("Hours online", "How many hours do you spend online, a week?", USE, 0, 168),
 }
 LISTS = {
     "custom_allowlist": "Custom allowlist",
@@ -36,12 +88,12 @@ LISTS = {
 
 def all_filters() -> list[dict[str, Any]]:
     found = [
-        _shape(key, "select", title, {"choices": choices, "data_type": "ChoiceID"})
-        for key, (title, choices) in SELECT.items()
+        _shape(key, "select", title, {"choices": choices, "data_type": "ChoiceID"}, question, category)
+        for key, (title, question, category, choices) in SELECT.items()
     ]
     found += [
-        _shape(key, "range", title, {"min": least, "max": most, "data_type": "integer"})
-        for key, (title, least, most) in RANGE.items()
+        _shape(key, "range", title, {"min": least, "max": most, "data_type": "integer"}, question, category)
+        for key, (title, question, category, least, most) in RANGE.items()
     ]
     data_types = {"custom": "ParticipantID", "participant": "ParticipantGroupID", "previous": "StudyID"}
     lists = {**LISTS, behaviour().blocklist_filter: "Nobody in these groups"}
@@ -51,16 +103,18 @@ def all_filters() -> list[dict[str, Any]]:
     ]
 
 
-def _shape(key: str, kind: str, title: str, attributes: dict[str, Any]) -> dict[str, Any]:
+def _shape(
+    key: str, kind: str, title: str, attributes: dict[str, Any], question: str = "", category: str = "Lists"
+) -> dict[str, Any]:
     return {
         "filter_id": key,
         "title": title,
         "description": "",
-        "question": title,
+        "question": question or title,
         "type": kind,
         "researcher_help_text": "",
         "participant_help_text": "",
-        "category": "Local",
+        "category": category,
         "subcategory": "",
         "display_order": 0,
         "tags": [],

@@ -20,6 +20,7 @@ from django.conf import settings
 from django.db import connection, transaction
 
 from localprolific import misbehaving
+from localprolific.behaviour import behaviour
 from localprolific.misbehaving import Kind
 from localprolific.models import HookDelivery, HookSecret
 from localprolific.panel_clock import Clock
@@ -87,7 +88,7 @@ def _deliver(pk: int, now: datetime, send: Send) -> bool:
     if secret is None:
         return False
     body = json.dumps(delivery.payload).encode()
-    timestamp = str(int(now.timestamp()))
+    timestamp = str(int(now.timestamp())) if behaviour().hook_timestamp == "seconds" else now.isoformat()
     headers = {
         "Content-Type": "application/json",
         "X-Event-ID": delivery.event_id,

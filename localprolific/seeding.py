@@ -18,6 +18,22 @@ PEOPLE: list[tuple[str, str, str, int, int, int]] = [
     ("5f00a1c3b2d4e6f708192a08", "Ines", "3", 38, 99, 970),
 ]
 
+USUAL_ANSWERS: dict[str, Any] = {
+    "sex": "1",
+    "handedness": "1",
+    "first-language": "0",
+    "bilingual": "1",
+    "highest-education-level-completed": "2",
+    "employment-status": "0",
+    "student-status": "1",
+    "vision": "0",
+    "dyslexia": "1",
+    "mental-health-ongoing": "1",
+    "ai-chatbots-use": "1",
+    "webcam": "0",
+    "hours-online": 25,
+}
+
 
 def ensure_participants() -> list[Participant]:
     """Create the participants that are missing, and leave the others as they are."""
@@ -42,7 +58,10 @@ def _ensure(participant_id: str, name: str, country: str, age: int, rate: int, c
 
 def _answers(country: str, age: int, rate: int, count: int) -> dict[str, Any]:
     return {
+        **USUAL_ANSWERS,
         "current-country-of-residence": country,
+        "nationality": country,
+        "country-of-birth": country,
         "fluent-languages": ["0"] if country != "3" else ["0", "1"],
         "age": age,
         "approval_rate": rate,

@@ -28,7 +28,7 @@ def visit_url(submission: ProlificSubmission) -> str:
     }
     for name, value in ids.items():
         url = url.replace(f"{{{{%{name}%}}}}", value)
-    if not submission.study.is_url_secure:
+    if not (submission.study.is_url_secure and behaviour().are_links_signed):
         return url
     parts = urlsplit(url)
     query = "&".join(filter(None, [parts.query, urlencode({"prolific_token": sign(submission, url)})]))

@@ -81,6 +81,24 @@ REPEATED: dict[str, str | dict[str, str]] = {
     "tests/hits/test_paying.py": LOCKS,
     "tests/hits/test_fair_pay.py": CONSTRAINTS,
     "tests/hits/test_found_there.py": LOCKS,
+    "tests/hits/test_choosing_filters.py": {
+        "test_asking_lists_titles_and_choices_and_is_remembered": CONSTRAINTS,
+    },
+    "tests/hits/test_prolific.py": {
+        "test_a_lost_answer_makes_no_second_study": STATEMENTS,
+        "test_a_study_is_published_worked_on_and_paid": WHOLE,
+        "test_participants_may_take_several_hits_if_the_design_allows": LOCKS,
+    },
+    "tests/hits/test_prolific_bonuses.py": LOCKS,
+    "tests/hits/test_prolific_decisions.py": {
+        "test_a_request_whose_answer_was_lost_is_made_again": LOCKS,
+        "test_work_that_is_given_back_is_not_paid_and_its_place_is_free": STATEMENTS,
+    },
+    "tests/hits/test_prolific_hooks.py": {
+        "test_an_event_that_comes_twice_counts_once": CONSTRAINTS,
+        "test_events_that_come_together_wake_one_sync": CONSTRAINTS,
+    },
+    "tests/hits/test_prolific_shared_account.py": LOCKS,
     "tests/hits/test_screening.py": LOCKS,
     "tests/hits/test_replacing.py": LOCKS,
     "tests/hits/test_putting_up_again.py": CONSTRAINTS,
@@ -105,6 +123,16 @@ REPEATED: dict[str, str | dict[str, str]] = {
     },
     "tests/localturk/test_wire.py": STATEMENTS,
     "tests/localturk/test_working.py": LOCKS,
+    # --- The Prolific that runs here ---
+    "tests/localprolific/test_money_at_prolific.py": LOCKS,
+    "tests/localprolific/test_prolific_at_once.py": LOCKS,
+    "tests/localprolific/test_submissions_at_prolific.py": {
+        "test_a_bulk_approval_happens_later": LOCKS,
+        "test_a_reservation_lasts_ten_minutes": STATEMENTS,
+        "test_lists_can_lag": SUMS,
+        "test_rows_that_come_between_pages_shift_them": SUMS,
+        "test_unreviewed_work_is_approved_after_21_days": STATEMENTS,
+    },
 }
 
 

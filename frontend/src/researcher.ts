@@ -1,6 +1,7 @@
-// Load the scripts of the researcher's pages: htmx, copying.ts, folding.ts, framing.ts, keeping.ts, leaving.ts, printing.ts and uploading.ts.
+// Load the scripts of the researcher's pages: htmx, copying.ts, finding.ts, folding.ts, framing.ts, keeping.ts, leaving.ts, printing.ts and uploading.ts.
 import "htmx.org";
 import "./copying";
+import "./finding";
 import "./folding";
 import "./framing";
 import "./keeping";

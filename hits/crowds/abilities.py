@@ -70,6 +70,7 @@ class Abilities:
     currencies: tuple[str, ...] = (USUAL_CURRENCY,)  # that rewards and bonuses can be paid in
     comes_by_links: bool = False  # workers come by links that researchers make and pass on
     rejection: RejectionRules = RejectionRules()  # if `can_reject`
+    quotes_costs: bool = False  # has a calculator of its own for what a study costs; then the market `QuotesCosts`
     can_request_returns: bool = False  # asks workers to give work back unpaid; then the market `RequestsReturns`
     # False if no money goes through it: the ledger is then the list of what is due elsewhere. A study may be unpaid.
     pays_workers: bool = True

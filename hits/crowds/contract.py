@@ -67,6 +67,16 @@ class MarketBonus:
     granted_at: datetime  # if the crowd stores no times either, any time will do
 
 
+@dataclass(frozen=True)
+class Quote:
+    """What the crowd's own calculator says of rewards, in the study's currency. Bonuses come on top."""
+
+    cost_cents: int  # with the crowd's fees and taxes
+    least_hourly_cents: int  # that it wants an hour to pay
+    words: str  # all of it, in sentences
+    problem: str = ""  # why it can't be published at that; in sentences, too
+
+
 class Word(StrEnum):
     """The crowd's answer to whether a worker holds an assignment."""
 
@@ -230,6 +240,14 @@ class HasOptions(Protocol):
     options: Sequence[OwnSetting]  # each with its name there as its path: "ages"
 
 
+class QuotesCosts(Market, Protocol):
+    """A market whose own calculator says what assignments cost (`Abilities.quotes_costs`)."""
+
+    def quote(self, design: StudyDesign, assignments: int) -> Quote:
+        """Ask what rewards for so many more assignments cost. Nothing is created, and no money is held."""
+        ...
+
+
 class TellsReturns(Market, Protocol):
     """A market that knows who has given work back, or ran out of time there (`Abilities.tells_returns`)."""
 
@@ -261,6 +279,41 @@ class ListensToHooks(Protocol):
         Nothing else of it is believed: it only says that it is time to look.
         """
         ...
+
+
+@dataclass(frozen=True)
+class HookLine:
+    """A subscription to calls that the crowd makes."""
+
+    event: str
+    address: str
+    is_enabled: bool
+    is_ours: bool  # of this server's address
+
+
+@dataclass(frozen=True)
+class HooksThere:
+    """Which calls the crowd makes, and the secret with which it signs them, if it was asked for and is shown."""
+
+    lines: Sequence[HookLine]
+    secret: str = field(default="", repr=False)
+
+
+class HookSubscriber(Protocol):
+    """Subscribes this server's address to a crowd's calls. Each method may be repeated."""
+
+    def subscribe(self, wants_new_secret: bool) -> HooksThere: ...
+    def show(self) -> HooksThere: ...
+    def remove(self) -> HooksThere: ...
+
+
+@runtime_checkable
+class SubscribesToHooks(Protocol):
+    """A crowd whose calls are subscribed to through its API."""
+
+    hooks_signed_by: str  # which of this server's settings has the secret
+
+    def hook_subscriber(self, environment: str, currency: str, address: str) -> HookSubscriber: ...
 
 
 class Crowd(Protocol):

@@ -136,6 +136,19 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
+            name='FilterList',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('crowd', models.CharField(max_length=20)),
+                ('environment', models.CharField(max_length=20)),
+                ('listed_at', models.DateTimeField()),
+                ('filters', models.JSONField(default=list)),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('crowd', 'environment'), name='one_list_of_filters_per_marketplace')],
+            },
+        ),
+        migrations.CreateModel(
             name='HookEvent',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),

@@ -11,6 +11,7 @@ from hits.models.background_job import BackgroundJob, SchedulerBeat
 from hits.models.design import USUAL_CROWD
 from hits.models.event import Event
 from hits.models.exclusion import Exclusion, ScreeningRun
+from hits.models.filter_list import FilterList
 from hits.models.hit import Hit, HitItem
 from hits.models.hit_places import HitPlaces
 from hits.models.hook_event import HookEvent
@@ -44,6 +45,7 @@ __all__ = [
     "Entrant",
     "Event",
     "Exclusion",
+    "FilterList",
     "Hit",
     "HitItem",
     "HitPlaces",

@@ -3,9 +3,11 @@ from .creating import publish_hits as publish_hits
 from .creating import settle_plan as settle_plan
 from .declaring import declare_raters as declare_raters
 from .launch_checklist import LaunchCheck as LaunchCheck
+from .launch_checklist import describe_quote as describe_quote
 from .launch_checklist import describe_unsettled as describe_unsettled
 from .launch_checklist import launch_checks as launch_checks
 from .launch_checklist import outside_checks as outside_checks
+from .launch_checklist import quote_checks as quote_checks
 from .limiting import Limited as Limited
 from .limiting import block as block
 from .limiting import limit_workers as limit_workers

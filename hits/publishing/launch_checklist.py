@@ -1,27 +1,28 @@
 """Lists what a researcher should settle before real people see a study: pay, consent, contact, a pilot, screening.
 
 In: an offering. Out: a line for each point, with what is settled or what to do. Guaranteed: `launch_checks` reads our
-own rows only, so that a page can show it; `outside_checks` also asks the crowd for the balance, and opens the workers'
-page as a browser would.
+own rows only, so that a page can show it; `outside_checks` also asks the crowd for the balance and what it says that
+the next HITs cost, and opens the workers' page as a browser would.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import cast
 
 from django.db.models import Count
 
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
-from hits.crowds import environment_of, open_crowd, worker_page_url
+from hits.crowds import Market, QuotesCosts, crowd_of, environment_of, open_crowd, worker_page_url
 from hits.designing import describe_hourly_pay, hourly_pay_cents
 from hits.models import Offering, Submission
 from hits.models.design import StudyDesign
 from hits.models.money import money
 from hits.publishing.page_check import check_worker_page
-from hits.publishing.publishing_plan import check_funds, plan_publishing
+from hits.publishing.publishing_plan import PublishingPlan, check_funds, plan_publishing
 
 ATTEMPTS_WHILE_SOMEONE_WAITS = 2
-PAY = "Pay"
+PAY, COST = "Pay", "Cost there"
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,20 @@ def outside_checks(offering: Offering) -> Iterator[LaunchCheck]:
     """Yield what only a look outside can tell: whether the account covers the next HITs, and whether workers can reach
     the page. Each may take seconds."""
     yield _look("Balance", lambda: _ask_balance(offering))
+    yield from quote_checks(offering)
     yield _look("Address", lambda: _ask_address(offering))
+
+
+def quote_checks(offering: Offering, most_hits: int | None = None) -> Iterator[LaunchCheck]:
+    """Yield what the crowd's own calculator says of the next HITs, if it has one. It may take seconds."""
+    if crowd_of(offering).abilities.quotes_costs:
+        yield _look(COST, lambda: _ask_quote(offering, most_hits))
+
+
+def describe_quote(plan: PublishingPlan, market: Market) -> Iterator[str]:
+    """Yield for a terminal what the crowd's own calculator says of the plan, if it has one."""
+    if crowd_of(plan.offering).abilities.quotes_costs and plan.hits:
+        yield f"{cast(QuotesCosts, market).quote(plan.design, plan.cost.assignment_count).words} {_bonuses(plan)}"
 
 
 def describe_unsettled(offering: Offering) -> Iterator[str]:
@@ -123,6 +137,22 @@ def _ask_balance(offering: Offering) -> str:
     if not environment_of(offering).is_real_money:
         return "No money moves there."
     return f"The account covers all HITs that are left, at most {money(plan.cost.total_cents, offering.currency)}."
+
+
+def _ask_quote(offering: Offering, most_hits: int | None) -> str:
+    plan = plan_publishing(offering, most_hits)
+    if not plan.hits:
+        return "There is nothing left to publish."
+    market = cast(QuotesCosts, open_crowd(offering, ATTEMPTS_WHILE_SOMEONE_WAITS))
+    quote = market.quote(plan.design, plan.cost.assignment_count)
+    if quote.problem:
+        raise EvalPlatformError(quote.problem)
+    return f"{quote.words} {_bonuses(plan)}"
+
+
+def _bonuses(plan: PublishingPlan) -> str:
+    cents = plan.cost.bonus_cents + plan.cost.bonus_fee_cents
+    return f"Bonuses of at most {money(cents, plan.design.pay.currency)} come on top." if cents else ""
 
 
 def _ask_address(offering: Offering) -> str:

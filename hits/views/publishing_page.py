@@ -25,6 +25,7 @@ from hits.publishing import (
     describe_public_orders,
     outside_checks,
     plan_publishing,
+    quote_checks,
     refuse_draft,
     request_again,
     request_run,
@@ -86,6 +87,19 @@ def look_outside(request: HttpRequest, name: str) -> HttpResponse:
     try:
         offering = offering_of_form(study, request)
         checks = list(outside_checks(offering))
+    except EvalPlatformError as error:
+        checks = [LaunchCheck("Marketplace", False, str(error))]
+    return render(request, "hits/_launch_checks.html", {"checks": checks})
+
+
+@require_POST
+def quote_study(request: HttpRequest, name: str) -> HttpResponse:
+    """Render what the crowd's own calculator says of the HITs that are typed into the form."""
+    study = study_for(request.user, name=name, frozen_at__isnull=False)
+    try:
+        offering = offering_of_form(study, request)
+        wave, _ = wave_and_budget({"hits": request.POST.get("hits", "")}, offering.currency)
+        checks = list(quote_checks(offering, wave))
     except EvalPlatformError as error:
         checks = [LaunchCheck("Marketplace", False, str(error))]
     return render(request, "hits/_launch_checks.html", {"checks": checks})

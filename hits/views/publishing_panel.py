@@ -45,6 +45,7 @@ def publishing_panel(study: Study, query: QueryDict, is_told: bool = False) -> d
         "has_real_raters": has_real_raters(offering),
         "can_declare_raters": not has_real_raters(offering) and not why_no_raters(offering),
         "pays_workers": crowd_of(offering).abilities.pays_workers,
+        "quotes_costs": crowd_of(offering).abilities.quotes_costs,
         "has_links": crowd_of(offering).abilities.comes_by_links,
         "links": link_rows(offering),
         "checks": launch_checks(offering),

@@ -17,11 +17,12 @@ from hits.crowds import crowd_in, options_of
 from hits.models.design import StudyDesign
 from hits.protocols import OwnSetting, protocol_in
 from hits.screening import every_rule
+from hits.views.filter_fields import is_same_filters, read_filters
 from hits.views.table_fields import is_same_table, read_table, table_rows
 from hits.views.typed_text import as_number, as_words, in_short
 
 LISTS_OF_TABLES = ("datasets", "warm_up.replies", "screening")  # beside those of protocols and crowds
-LIST_KINDS = ("labels", "table", "words", "lines", "many", "pairs")
+LIST_KINDS = ("labels", "table", "filters", "words", "lines", "many", "pairs")
 
 Reader = Callable[[QueryDict, str], Any]
 
@@ -59,6 +60,8 @@ class SettingField:
             return _replies_in_short(read, self.fitting.path) == _replies_in_short(value, self.fitting.path)
         if self.kind == "table":
             return is_same_table(read, value, self.columns)
+        if self.kind == "filters":
+            return is_same_filters(read, value)
         if self.kind == "screening":
             return _rules_by_name(read) == _rules_by_name(value)
         if self.kind not in ("many", "dataset_counts", "flag", "pairs"):
@@ -131,7 +134,7 @@ def _own_settings(settings: Mapping[str, Any]) -> list[OwnSetting]:
 def _has_shape_of(found: Any, default: Any, path: str, own_settings: Sequence[OwnSetting]) -> bool:
     """Tell if a value has the default's shape. Drafts may hold anything, and a list where a text should be must not
     break the page on which it can be repaired."""
-    own = [one.path for one in own_settings if one.kind in ("labels", "table")]
+    own = [one.path for one in own_settings if one.kind in ("labels", "table", "filters")]
     if path in LISTS_OF_TABLES or path in own:
         return isinstance(found, list) and all(isinstance(one, Mapping) for one in found)
     return isinstance(found, list) == isinstance(default, list) and not isinstance(found, Mapping)
@@ -235,4 +238,5 @@ READERS: dict[str, Reader] = {
     "screening": _screening,
     "flag": _flag,
     "pairs": _pairs,
+    "filters": read_filters,
 }

@@ -39,6 +39,7 @@ from hits.models import BackgroundJob, Study
 from hits.models.design import StudyDesign
 from hits.protocols import protocol_in
 from hits.tasks import plan_size_of_study
+from hits.views.choosing_filters import FILTERS, filter_chooser, pressed, wants_part_only
 from hits.views.setting_fields import SMALLEST_DESIGN, SettingField, set_setting
 from hits.views.shown_pages import frame_of_draft
 from hits.views.study_form_rows import dataset_rows, screening_rows, warm_up_rows
@@ -46,6 +47,7 @@ from hits.views.study_steps import STEPS, Step
 from hits.views.waiting import wait_for_job
 
 ASK_AGAIN_AFTER = timedelta(minutes=1)
+CROWD = "crowd"
 PLANNED_STEPS = ("plan", "analysis")  # with cost and planner beside the fields
 
 
@@ -60,7 +62,14 @@ def edit_study(request: HttpRequest, name: str, step: str) -> HttpResponse:
     return _render_step(request, study, current, _fingerprint(current, study.design))
 
 
-def _render_step(request: HttpRequest, study: Study, current: Step, shown: str, status: int = 200) -> HttpResponse:
+def _render_step(
+    request: HttpRequest,
+    study: Study,
+    current: Step,
+    shown: str,
+    status: int = 200,
+    more: Mapping[str, Any] | None = None,
+) -> HttpResponse:
     """Render a step of the draft. `shown` tells the next save which stored values the page was made from."""
     checked = check_draft(study.design)
     problems = checked.problems
@@ -74,8 +83,31 @@ def _render_step(request: HttpRequest, study: Study, current: Step, shown: str, 
         "is_planned": current.key in PLANNED_STEPS,
         "next_step": STEPS[STEPS.index(current) + 1] if current is not STEPS[-1] else None,
         **_extras(study, current, checked),
+        **(more or {}),
     }
     return render(request, "hits/edit_study.html", context, status=status)
+
+
+@require_http_methods(["GET", "POST"])
+def choose_filters(request: HttpRequest, name: str) -> HttpResponse:
+    """Render the part that chooses filters after one of its buttons was pressed; nothing is saved. Without JavaScript,
+    the whole step is shown again, with what is typed."""
+    study = study_for(request.user, name=name)
+    if request.method == "GET" or study.is_frozen:
+        return redirect("edit-study", name=name, step=CROWD)
+    current = next(one for one in STEPS if one.key == CROWD)
+    if "go" in request.POST:  # without JavaScript, the form now stands at this address, with its own buttons
+        return _save(request, study, current)
+    stored = _fingerprint(current, study.design)
+    study.design, chooser = pressed(_typed(request.POST, study, CROWD), request.POST)
+    if not wants_part_only(request):
+        shown = request.POST.get("shown", stored)
+        return _render_step(request, study, current, shown, more={"chooser": chooser})
+    is_new = chooser is not None and any(row.is_new for row in chooser.rows)  # then it may well be without values
+    problems = [] if is_new else check_draft(study.design).problems
+    field = next((one for one in current.fields(study.design) if one.path == FILTERS), None)
+    row = _field_row(field, study, problems) if field else {}
+    return render(request, "hits/fields/filters.html", {**row, "study": study, "chooser": chooser})
 
 
 def _fingerprint(step: Step, settings: Mapping[str, Any]) -> str:
@@ -102,6 +134,8 @@ def _extras(study: Study, step: Step, checked: DraftCheck) -> dict[str, Any]:
         return {"preview": _preview(study.design), "warm_up_replies": warm_up_rows(study.design)}
     if step.key == "checkpoints":
         return {"screening_rules": screening_rows(study.design)}
+    if step.key == CROWD:
+        return {"chooser": filter_chooser(study.design)}
     if step.key in PLANNED_STEPS:
         return {"summary": _summary_of(study.design, checked), "not_planned": why_not_planned(study.design)}
     return {}

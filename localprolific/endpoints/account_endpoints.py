@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from localprolific.behaviour import behaviour
 from localprolific.endpoints.endpoint_table import ApiAnswer, ApiCall, endpoint
 from localprolific.endpoints.page_links import whole_list
 from localprolific.errors import NotFound, Unprocessable, missing, wrong
@@ -43,6 +44,8 @@ def show_workspace(call: ApiCall, workspace_id: str) -> ApiAnswer:
 @endpoint("GET", "workspaces/{workspace_id}/balance/")
 def show_balance(call: ApiCall, workspace_id: str) -> ApiAnswer:
     workspace = own_workspace(call, workspace_id)
+    if not behaviour().is_balance_told:
+        raise NotFound("There is nothing at this address.")
     shape = {
         "currency_code": workspace.currency,
         "total_balance": workspace.balance_cents,

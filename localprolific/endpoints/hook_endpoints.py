@@ -4,6 +4,7 @@ import secrets
 from typing import Any
 from urllib.parse import urlsplit
 
+from localprolific.behaviour import behaviour
 from localprolific.endpoints.account_endpoints import named_workspace
 from localprolific.endpoints.endpoint_table import ApiAnswer, ApiCall, endpoint
 from localprolific.endpoints.page_links import page_by_offset
@@ -50,7 +51,8 @@ def create_subscription(call: ApiCall) -> ApiAnswer:
         target_url=target_url,
         confirmation_secret=secrets.token_urlsafe(24),
     )
-    return ApiAnswer(_shape(subscription), 201, {CONFIRMING: subscription.confirmation_secret})
+    proof = {CONFIRMING: subscription.confirmation_secret} if behaviour().is_hook_proof_answered else {}
+    return ApiAnswer(_shape(subscription), 201, proof)
 
 
 @endpoint("GET", "hooks/subscriptions/")

@@ -1,8 +1,11 @@
 """A whole study from Prolific's page to its completion page in real Chromium, on a desktop and by touch."""
 
+import os
 from io import StringIO
+from pathlib import Path
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import call_command
 from playwright.sync_api import Page, expect
 from pytest_django import Settings
@@ -95,3 +98,28 @@ def test_whoever_comes_when_all_is_taken_goes_back_with_a_code(
     expect(page.get_by_role("heading", level=1)).to_have_text("Thank you!")
     ben = ProlificSubmission.objects.get(participant__name="Ben")
     assert ben.return_requested_at is not None
+
+
+def test_the_page_says_what_prolific_charges_before_the_button(
+    researcher_page: Page, check_accessibility: CheckAccessibility
+) -> None:
+    study = create_study(
+        {
+            **DEMO,
+            "crowd": {"name": "prolific", "countries": [], "min_approved": 0, "min_approval_percent": 0},
+            "pay": {"currency": "GBP", "reward": "1.50", "bonus": "0.10", "expected_minutes": 10},
+        },
+        User.objects.get(),
+    )
+    snapshots.build(study)
+    page = researcher_page
+
+    page.goto("/studies/demo/?market=prolific.local")
+    said = page.locator("#crowd-quote")
+    expect(said).to_contain_text("Prolific's own calculator says £50.40 for 24 places, with its fee and VAT")
+    expect(said).to_contain_text("It wants £6.00 an hour at least")
+    page.get_by_label("HITs in this wave").fill("2")
+    expect(said).to_contain_text("£16.80 for 8 places")
+    check_accessibility(page)
+    if folder := os.environ.get("PICTURES_OF_FILTERS"):
+        page.locator("#publishing").screenshot(path=Path(folder) / "6-quote.png")

@@ -295,7 +295,7 @@ def signed(example_corpus: None, transactional_db: None) -> Offering:
     return offering_for(study, "prolific.local")
 
 
-@pytest.mark.parametrize("audience", ["origin", "domain"])
+@pytest.mark.parametrize("audience", ["origin", "domain", "url"])
 def test_signed_links_are_checked(signed: Offering, settings: Settings, audience: str) -> None:
     set_behaviour(publishing_seconds=0, link_audience=audience)
     rater = Rater(signed).reserve()
@@ -308,6 +308,36 @@ def test_signed_links_are_checked(signed: Offering, settings: Settings, audience
 
     assert statuses[:2] == [200, 403]
     assert rater.visit(prolific_token="e30.e30.e30").status_code == 403
+
+
+def test_a_workspace_without_signed_links_leaves_it_to_the_api(signed: Offering) -> None:
+    set_behaviour(publishing_seconds=0, are_links_signed=False)
+    rater = Rater(signed).reserve()
+
+    assert "prolific_token" not in rater.parameters()
+    assert rater.visit().status_code == 200
+
+
+def test_ids_of_another_form_are_confirmed_and_paid_all_the_same(drafted: Offering) -> None:
+    at_once = {"publishing_seconds": 0, "bulk_approval_seconds": 0, "bonus_payment_seconds": 0}
+    set_behaviour(are_ids_hex=False, **at_once)
+    run("publish_hits", "--hits", "1")
+    rater = Rater(drafted)
+    rater.finish()
+
+    for _ in range(2):
+        sync_now(drafted)
+
+    assert len(rater.assignment_id) == 22
+    assert rater.paid_cents == [150, 10]
+
+
+def test_a_balance_that_only_the_website_tells_stops_publishing(drafted: Offering) -> None:
+    set_behaviour(is_balance_told=False)
+
+    with pytest.raises(CommandError, match="does not tell the balance of this workspace"):
+        run("publish_hits", "--hits", "1")
+    assert ProlificStudy.objects.count() == 0
 
 
 def test_a_link_for_another_server_is_refused(signed: Offering, settings: Settings) -> None:

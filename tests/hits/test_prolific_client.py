@@ -1,10 +1,12 @@
 """The client of Prolific: what is repeated and what never, how errors are read, where lists end, money by its type."""
 
 import json
+import traceback
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
+from django.views.debug import ExceptionReporter
 from pytest_django import Settings
 
 from evalplatform.errors import EvalPlatformError
@@ -12,7 +14,7 @@ from hits.crowds import BonusToPay
 from hits.crowds.prolific.prolific_calls import ProlificCalls
 from hits.crowds.prolific.prolific_client import ProlificClient, ProlificRefused
 from hits.crowds.prolific.prolific_money import Hundredths, MoneyMixedUp, WholeCurrency, hundredths_from, sum_of
-from hits.crowds.prolific.prolific_transport import OFFICIAL, Answer, AnswerLost, OverHttp, open_transport
+from hits.crowds.prolific.prolific_transport import OFFICIAL, Answer, AnswerLost, HiddenText, OverHttp, open_transport
 from hits.errors import MarketRefused, MarketUnavailable
 
 TOKEN = "a-token-that-nobody-may-see"
@@ -161,6 +163,20 @@ def test_a_local_prolific_elsewhere_must_be_named_in_the_settings(settings: Sett
     assert open_transport("production").base == OFFICIAL
     with pytest.raises(EvalPlatformError, match="no path of Prolific's API"):
         open_transport("local")("GET", "//evil.example.org/", b"", {})
+
+
+def test_no_traceback_shows_the_token_even_with_its_variables() -> None:
+    prolific = ProlificClient(lambda *call: 1 / 0, HiddenText(TOKEN))  # type: ignore[arg-type, return-value]
+
+    with pytest.raises(ZeroDivisionError) as raised:
+        prolific.get("studies/1/")
+
+    error = raised.value
+    with_variables = "".join(traceback.TracebackException.from_exception(error, capture_locals=True).format())
+    page = ExceptionReporter(None, type(error), error, error.__traceback__).get_traceback_html()
+    assert "'***'" in with_variables
+    for text in (with_variables, page, repr(vars(prolific))):
+        assert TOKEN not in text
 
 
 # --- Money -----------------------------------------------------------------------------------------------------------

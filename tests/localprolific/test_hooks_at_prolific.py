@@ -6,12 +6,13 @@ import hmac
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 
 from localprolific import misbehaving
+from localprolific.behaviour import set_behaviour
 from localprolific.hook_sending import deliver_due, post
 from localprolific.models import Participant
 from localprolific.panel_clock import Clock
@@ -160,3 +161,25 @@ def test_a_delivery_can_come_twice_and_late(
 
 def test_nothing_is_sent_beyond_this_machine() -> None:
     assert post("https://example.org/hooks/", {}, b"{}") == 0
+
+
+def test_the_time_that_is_signed_may_have_another_form(
+    api: ProlificApi, people: People, receiver: Receiver
+) -> None:  # D
+    set_behaviour(hook_timestamp="iso")
+    _, secret = subscribe(api, "submission.status.change")
+    begin(api.publish(), people["Asha"])
+    deliver_due(Clock().now(), receiver)
+
+    headers, body = receiver.got[0]
+    timestamp = headers["X-Prolific-Request-Timestamp"]
+    signed = hmac.new(secret.encode(), timestamp.encode() + body, hashlib.sha256).digest()
+    assert datetime.fromisoformat(timestamp).tzinfo is not None
+    assert headers["X-Prolific-Request-Signature"] == base64.b64encode(signed).decode()
+
+
+def test_the_answer_to_a_subscription_may_lack_its_proof(api: ProlificApi) -> None:  # D
+    set_behaviour(is_hook_proof_answered=False)
+
+    with pytest.raises(KeyError, match="X-Hook-Secret"):
+        subscribe(api, "study.status.change")

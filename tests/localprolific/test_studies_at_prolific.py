@@ -1,5 +1,6 @@
 """Studies: drafts, states, places. Letters say how sure the facts are: A to D, as in localprolific/behaviour.py."""
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -316,3 +317,16 @@ def test_a_code_may_change_groups(api: ProlificApi, people: People) -> None:  # 
 
     members = api.get(f"participant-groups/{group}/participants/")["results"]
     assert [one["participant_id"] for one in members] == [people["Asha"].participant_id]
+
+
+def test_ids_may_have_another_form(api: ProlificApi) -> None:  # C that they are hexadecimal
+    assert re.fullmatch(r"[0-9a-f]{24}", api.draft())
+    set_behaviour(are_ids_hex=False)
+
+    assert re.fullmatch(r"[0-9A-Za-z]{22}", api.draft())
+
+
+def test_a_balance_may_be_shown_on_the_website_only(api: ProlificApi) -> None:  # A, contradicted by one page
+    set_behaviour(is_balance_told=False)
+
+    assert api.call("GET", f"workspaces/{api.workspace_id()}/balance/")[0] == 404

@@ -434,6 +434,13 @@ def test_the_link_carries_a_token_that_the_key_set_proves(
     }
 
 
+def test_a_workspace_may_have_no_signed_links(api: ProlificApi, people: People) -> None:  # C
+    set_behaviour(are_links_signed=False)
+    submission = reserve(api.publish(is_external_study_url_secure=True), people["Asha"])
+
+    assert "prolific_token" not in participating.start(submission, Clock().now())
+
+
 def key_set_over_http() -> str:
     answer = Client().get("/localprolific/.well-known/study/jwks.json")
     assert "max-age=86400" in answer.headers["Cache-Control"]

@@ -7,8 +7,18 @@ from hits.crowds.abilities import unknown_options
 from hits.crowds.prolific.study_fields import DEVICES
 from hits.errors import DesignProblem
 from hits.models.design import StudyDesign
+from hits.protocols import OwnSetting
 
-LISTS = {"devices": DEVICES, "content_warnings": ("sensitive", "explicit"), "study_labels": ()}
+WARNINGS = ("sensitive", "explicit")
+OPTIONS = (
+    OwnSetting("filters", "Who may take part there", "filters"),
+    OwnSetting("devices", "Devices (all, unless you choose)", "many", choices=[(one, one) for one in DEVICES]),
+    OwnSetting("content_warnings", "Content warnings", "many", choices=[(one, one) for one in WARNINGS]),
+    OwnSetting("content_warning_details", "What they warn of", "text"),
+    OwnSetting("study_labels", "Label of the study", "words", "as ai_evaluation"),
+    OwnSetting("signed_links", "Prolific signs the links, where your workspace has that", "flag"),
+)
+LISTS = {"devices": DEVICES, "content_warnings": WARNINGS, "study_labels": ()}
 KNOWN = ("filters", *LISTS, "content_warning_details", "signed_links")
 
 

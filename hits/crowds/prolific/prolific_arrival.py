@@ -44,7 +44,8 @@ def arrival(request: HttpRequest) -> Visit | Preview | None:
     if not participant or PLACE not in request.GET:
         return None
     environment = request.GET[PLACE]
-    is_plain = all(re.fullmatch(r"[0-9a-f]{24}", one) for one in (participant, study, submission))
+    # They have 24 hexadecimal digits, says one client. So what decides is Prolific's answer about them.
+    is_plain = all(re.fullmatch(r"[0-9A-Za-z]{8,64}", one) for one in (participant, study, submission))
     if not is_plain or not _is_offered(environment, request):
         return Visit(PROLIFIC, "", submission, participant)
     if token := request.GET.get("prolific_token"):

@@ -49,7 +49,7 @@ class ProlificCalls:
 
     def wallet(self) -> Wallet:
         """Return what the workspace has. Raises if its currency is not the study's: nothing is ever converted."""
-        found = self.client.get(f"workspaces/{self.workspace}/balance/")
+        found = self._balance()
         currency = str(found.get("currency_code", ""))
         if currency != self.currency:
             raise MarketRefused(
@@ -60,6 +60,19 @@ class ProlificCalls:
             )
         available = found["available_balance"]
         return Wallet(self.workspace, currency, hundredths_from(max(0, available), currency))
+
+    def _balance(self) -> dict[str, Any]:
+        try:
+            return dict(self.client.get(f"workspaces/{self.workspace}/balance/"))
+        except ProlificRefused as refused:
+            if not refused.is_gone:
+                raise
+            raise MarketRefused(
+                "balance",
+                "Prolific's API does not tell the balance of this workspace, without which nothing is published or "
+                "paid. Ask Prolific's support for it.",
+                is_about_account=True,
+            ) from refused
 
     def _choose(self, path: str, wanted: str, setting: str) -> str:
         """Return the one that the setting names, or the only one there is."""
@@ -144,7 +157,7 @@ class ProlificCalls:
         return self.client.pages("participant-groups/", workspace_id=self.workspace)
 
     def members(self, group_id: str) -> set[str]:
-        """Return who is in the group. Its list is not paged, as far as we know; if it is, we follow its pages."""
+        """Return who is in the group. Its list is not paged, as far as we know; if it is, nobody is paid by it."""
         path = f"participant-groups/{group_id}/participants/"
         rows = self.client.get(path)
         if ((rows.get("_links") or {}).get("next") or {}).get("href"):

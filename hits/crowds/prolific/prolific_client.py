@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from hits.crowds.prolific.prolific_transport import ROOT, Answer, AnswerLost, Transport
+from hits.crowds.prolific.prolific_transport import ROOT, Answer, AnswerLost, HiddenText, Transport
 from hits.errors import MarketRefused, MarketUnavailable
 
 PAGE_SIZE = 100
@@ -39,7 +39,7 @@ class ProlificClient:
         self, transport: Transport, token: str, attempts: int = 8, pause_seconds: float = 0.5, sleep: Sleep = time.sleep
     ) -> None:
         self._transport = transport
-        self._headers = {"Authorization": f"Token {token}", "Content-Type": "application/json"}
+        self._headers = {"Authorization": HiddenText(f"Token {token}"), "Content-Type": "application/json"}
         self._attempts = attempts
         self._pause_seconds = pause_seconds
         self._sleep = sleep
@@ -91,13 +91,19 @@ class ProlificClient:
 
     def once(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
         """Make a call that must not act twice. MarketUnavailable means that it may have acted."""
+        return self.once_with_headers(method, path, body)[0]
+
+    def once_with_headers(
+        self, method: str, path: str, body: Mapping[str, Any] | None = None
+    ) -> tuple[Any, dict[str, str]]:
+        """Make such a call, and return its answer with the headers, whose names are in lower case."""
         try:
             answer = self._send(method, path, body)
         except AnswerLost as lost:
             raise MarketUnavailable(f"Prolific did not answer ({lost}); whether it acted is not known.") from lost
         if answer.status >= 500:
             raise MarketUnavailable(f"Prolific answered {_describe(answer)}; whether it acted is not known.")
-        return _read(answer)
+        return _read(answer), {name.lower(): value for name, value in answer.headers.items()}
 
     def _send(self, method: str, path: str, body: Mapping[str, Any] | None) -> Answer:
         return self._transport(

@@ -10,18 +10,22 @@ from django.urls import reverse
 from hits.crowds.abilities import Abilities, Environment, unmet_wishes
 from hits.crowds.contract import CANT_TELL, HandBack, Held, Preview, Sites, Visit
 from hits.crowds.fees import Fees
+from hits.crowds.filter_lists import ListedFilter
 from hits.crowds.noting import crowd_notes
 from hits.crowds.prolific import prolific_arrival
-from hits.crowds.prolific.option_checks import option_problems
+from hits.crowds.prolific.option_checks import OPTIONS, option_problems
 from hits.crowds.prolific.prolific_calls import ProlificCalls
 from hits.crowds.prolific.prolific_client import ProlificClient
 from hits.crowds.prolific.prolific_environments import ENVIRONMENTS, LOCAL, PRODUCTION, PROLIFIC
 from hits.crowds.prolific.prolific_fees import ProlificFees
+from hits.crowds.prolific.prolific_filters import read_filter
 from hits.crowds.prolific.prolific_market import ProlificMarket, marks_of_hits
 from hits.crowds.prolific.prolific_transport import open_transport, token_for
 from hits.crowds.prolific.prolific_words import PROLIFICS_WORDS
+from hits.crowds.prolific.quoting import minutes_there
 from hits.crowds.prolific.rejection_rules import RULES
 from hits.crowds.prolific.settling_study import CURRENCY, STUDY
+from hits.crowds.prolific.subscribing import Subscriber
 from hits.crowds.prolific.webhooks import read_hook
 from hits.errors import DesignProblem
 from hits.models import Assignment, Offering, Outcome
@@ -35,6 +39,7 @@ MOST_TITLE_LETTERS = 120
 BONUSES_PER_LIST = 200
 # A look at a page waits for no more than one more try.
 ATTEMPTS_FOR_A_PAGE = 2
+ATTEMPTS_FOR_A_COMMAND = 4
 
 
 class Prolific:
@@ -60,9 +65,12 @@ class Prolific:
         bonuses_per_list=BONUSES_PER_LIST,
         rejection=RULES,
         can_request_returns=True,
+        quotes_costs=True,
     )
     fees: Fees = ProlificFees()
     words = PROLIFICS_WORDS
+    options = OPTIONS
+    hooks_signed_by = "PROLIFIC_HOOK_SECRET"
 
     def offered(self) -> Sequence[Environment]:
         return [one for one in ENVIRONMENTS if one.name == LOCAL or settings.PROLIFIC_ENVIRONMENT == PRODUCTION]
@@ -84,14 +92,14 @@ class Prolific:
 
     def unmet_wishes(self, design: StudyDesign) -> Iterator[DesignProblem]:
         yield from unmet_wishes(self.abilities, design)
-        pay = design.pay
+        pay, minutes = design.pay, minutes_there(design)
         least = LEAST_HOURLY_CENTS.get(pay.currency, 0)
-        if pay.reward_cents * 60 < least * pay.expected_minutes:
-            needed = -(-int(least * pay.expected_minutes) // 60)
+        if pay.reward_cents * 60 < least * minutes:
+            needed = -(-least * minutes // 60)
             yield DesignProblem(
                 "pay.reward",
-                f"it wants at least {money(least, pay.currency)} an hour: for {pay.expected_minutes:g} minutes, set "
-                f"pay.reward to {money(needed, pay.currency)} or more",
+                f"it wants at least {money(least, pay.currency)} an hour: for {minutes} minutes, set pay.reward to "
+                f"{money(needed, pay.currency)} or more",
             )
         if len(design.task.title) > MOST_TITLE_LETTERS:
             yield DesignProblem(
@@ -100,6 +108,15 @@ class Prolific:
 
     def option_problems(self, design: StudyDesign) -> Iterator[DesignProblem]:
         return option_problems(design)
+
+    def filters_environment(self) -> str:
+        return self.offered()[-1].name
+
+    def list_filters(self, currency: str) -> Sequence[ListedFilter]:
+        environment = self.filters_environment()
+        client = self._client(environment, currency, ATTEMPTS_FOR_A_PAGE)
+        rows = ProlificCalls(client, currency, environment).filters()
+        return [read_filter(one) for one in rows.values()]
 
     # --- Workers ---
 
@@ -121,6 +138,10 @@ class Prolific:
 
     def read_hook(self, headers: Mapping[str, str], body: bytes, now: datetime) -> str:
         return read_hook(settings.PROLIFIC_HOOK_SECRET, headers, body, now)
+
+    def hook_subscriber(self, environment: str, currency: str, address: str) -> Subscriber:
+        client = self._client(environment, currency, ATTEMPTS_FOR_A_COMMAND)
+        return Subscriber(ProlificCalls(client, currency, environment), address)
 
     def fields_of(self, answer: str) -> dict[str, str]:
         return {}

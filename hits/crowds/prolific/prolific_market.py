@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from django.db import connection
 
 from hits.crowds.bulk_paying import BonusListThere, BonusToPay
-from hits.crowds.contract import HitToOffer, MarketAssignment, MarketBonus, MarketHit
+from hits.crowds.contract import HitToOffer, MarketAssignment, MarketBonus, MarketHit, Quote
 from hits.crowds.fees import Fees
 from hits.crowds.hits_of_rows import hits_of_rows
 from hits.crowds.noting import crowd_notes, note_of_crowd
@@ -21,6 +21,7 @@ from hits.crowds.prolific.option_checks import filter_problems
 from hits.crowds.prolific.prolific_calls import MOST_APPROVALS, ProlificCalls
 from hits.crowds.prolific.prolific_client import ProlificRefused, Sleep
 from hits.crowds.prolific.prolific_money import hundredths_from
+from hits.crowds.prolific.quoting import quote
 from hits.crowds.prolific.settling_study import CODE, STOP_GROUP, STUDY, WORKSPACE, StudySettler, stop_group_name
 from hits.crowds.prolific.study_fields import NO_CONSENT, STUDY_FULL
 from hits.crowds.prolific.submissions_there import (
@@ -36,6 +37,7 @@ from hits.crowds.prolific.submissions_there import (
 )
 from hits.errors import MarketRefused
 from hits.models import Assignment, Offering, Publication, Submission
+from hits.models.design import StudyDesign
 
 T = TypeVar("T")
 
@@ -49,6 +51,7 @@ class ProlificMarket:
     ) -> None:
         self._offering = offering
         self._calls = calls
+        self._fees = fees
         self._sleep = sleep
         self._look_seconds = look_seconds
         self._settler = StudySettler(calls, fees, sleep, look_seconds)
@@ -57,6 +60,9 @@ class ProlificMarket:
 
     def balance_cents(self) -> int:
         return self._calls.wallet().available.count
+
+    def quote(self, design: StudyDesign, assignments: int) -> Quote:
+        return quote(self._calls, self._fees, design, assignments)
 
     # --- The study as a whole ---
 

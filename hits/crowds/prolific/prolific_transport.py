@@ -26,6 +26,13 @@ TIMEOUT = urllib3.Timeout(connect=10, read=60)
 MOST_BYTES = 50_000_000
 
 
+class HiddenText(str):
+    """A text that tracebacks, debug pages and logs show as stars when they print variables."""
+
+    def __repr__(self) -> str:
+        return "'***'"
+
+
 @dataclass(frozen=True)
 class Answer:
     status: int
@@ -91,11 +98,11 @@ def open_transport(environment: str) -> Transport:
     return OverHttp(settings.PROLIFIC_LOCAL_URL) if settings.PROLIFIC_LOCAL_URL else InThisProcess()
 
 
-def token_for(environment: str, currency: str) -> str:
+def token_for(environment: str, currency: str) -> HiddenText:
     """Return the token of the environment. The local Prolific has a workspace for each currency, and issues its own."""
     if environment == LOCAL and not settings.PROLIFIC_LOCAL_URL:
         known: Any = ApiToken.objects.filter(workspace__title=WORKSPACE, workspace__currency=currency).first()
-        return known.token if known else in_process.issue_token(currency, WORKSPACE)
+        return HiddenText(known.token if known else in_process.issue_token(currency, WORKSPACE))
     if environment == LOCAL and settings.PROLIFIC_ENVIRONMENT != LOCAL:
         raise EvalPlatformError(
             "PROLIFIC_TOKEN is that of the real Prolific, and goes to no other address: remove PROLIFIC_LOCAL_URL, or "
@@ -106,7 +113,7 @@ def token_for(environment: str, currency: str) -> str:
             "There is no token for Prolific. Set PROLIFIC_TOKEN in this server's environment; EvalPlatform never "
             "stores it."
         )
-    return str(settings.PROLIFIC_TOKEN)
+    return HiddenText(settings.PROLIFIC_TOKEN)
 
 
 WORKSPACE = "Local workspace"

@@ -12,19 +12,18 @@ from hits.crowds.fees import Fees
 from hits.crowds.prolific.option_checks import filter_problems
 from hits.crowds.prolific.prolific_calls import ProlificCalls
 from hits.crowds.prolific.prolific_client import ProlificRefused, Sleep
+from hits.crowds.prolific.quoting import quote
 from hits.crowds.prolific.study_fields import (
     codes_there,
     mark_of,
     marks_of,
     names_our_study,
     new_codes,
-    reward_of,
     study_fields,
     study_url,
 )
 from hits.errors import MarketRefused, MarketUnavailable
 from hits.models import Offering
-from hits.models.money import money
 
 STUDY, WORKSPACE, CURRENCY, STOP_GROUP, CODE = "study", "workspace", "currency", "stop_group", "code "
 BLOCKLIST = "participant_group_blocklist"
@@ -171,32 +170,9 @@ class StudySettler:
 
     def _check_cost(self, offering: Offering, places: int) -> None:
         """Compare with Prolific's own calculator: the budget must hold for what Prolific really takes."""
-        design = offering.study.parsed_design
-        reward, wallet = reward_of(design), self._calls.wallet()
-        ours = places * (reward.count + self._fees.reward_fee_cents(reward.count, 1))
-        theirs = self._calls.cost_of(reward, places)
-        if theirs.count > ours:
-            raise MarketRefused(
-                "fees",
-                f"Prolific's calculator says {theirs} for {places:,} places, and this server reckoned with "
-                f"{money(ours, reward.currency)}. Set PROLIFIC_FEE_PERCENT and PROLIFIC_VAT_PERCENT to what your "
-                "account pays.",
-                is_about_account=True,
-            )
-        if theirs.count > wallet.available.count:
-            raise MarketRefused(
-                "funds",
-                f"{places:,} places cost {theirs}, and {wallet.available} is free there.",
-                is_about_account=True,
-            )
-        least = self._calls.least_hourly()
-        if reward.count * 60 < least.count * design.pay.expected_minutes:
-            raise MarketRefused(
-                "pay",
-                f"Prolific wants {least} an hour at least, and {reward} for {design.pay.expected_minutes:g} minutes is "
-                "less.",
-                is_about_account=True,
-            )
+        found = quote(self._calls, self._fees, offering.study.parsed_design, places)
+        if found.problem:
+            raise MarketRefused("cost", found.problem, is_about_account=True)
 
     # --- Places, paused or not ---
 

@@ -1,6 +1,5 @@
 """Turns a design into the fields of a study on Prolific, and says by which mark and codes we know it again."""
 
-import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -8,9 +7,8 @@ from django.conf import settings
 from django.utils.crypto import salted_hmac
 from django.utils.html import escape
 
-from hits.crowds.prolific.prolific_money import Hundredths
+from hits.crowds.prolific.quoting import minutes_there, reward_of
 from hits.models import Offering
-from hits.models.design import StudyDesign
 
 PREFIX = "EvalPlatform"
 FINISHED, NO_CONSENT, STUDY_FULL = "finished", "no consent", "study full"
@@ -43,7 +41,7 @@ def study_fields(
         "prolific_id_option": "url_parameters",
         "completion_codes": [_code(outcome, code) for outcome, code in codes.items()],
         "total_available_places": places,
-        "estimated_completion_time": max(1, math.ceil(design.pay.expected_minutes)),
+        "estimated_completion_time": minutes_there(design),
         "maximum_allowed_time": design.crowd.time_limit_minutes,
         "reward": reward_of(design).on_wire(),
         "device_compatibility": list(options.get("devices", DEVICES)),
@@ -58,10 +56,6 @@ def study_fields(
     if options.get("signed_links"):
         fields["is_external_study_url_secure"] = True
     return fields | {name: options[name] for name in LABELS_AND_WARNINGS if name in options}
-
-
-def reward_of(design: StudyDesign) -> Hundredths:
-    return Hundredths(design.pay.reward_cents, design.pay.currency)
 
 
 def most_submissions(offering: Offering) -> int:

@@ -24,6 +24,7 @@ from hits.publishing import (
     check_funds,
     declare_raters,
     describe_plan,
+    describe_quote,
     describe_unsettled,
     plan_publishing,
     publish_hits,
@@ -95,6 +96,8 @@ study's raters; without it, their work is a rehearsal (docs/marketplace.md)."""
         if not environment_of(offering).runs_here:
             for line in describe_unsettled(offering):
                 self.stdout.write(line)
+        for line in describe_quote(plan, market):
+            self.stdout.write(line)
         check_funds(plan, market)
         self.check_worker_page(offering, page_url)
         if options["dry_run"]:
