@@ -19,6 +19,7 @@ from hits.models.open_link import Departure, Entrant, OpenLink, Outcome, ServerC
 from hits.models.ordered_bonuses import BonusList
 from hits.models.own_rule import DroppedModel, RuleLook, RuleStop
 from hits.models.payment import Payment
+from hits.models.pool import Pool, Scope, of_scope, origin_of_pool
 from hits.models.publication import Publication
 from hits.models.publishing_run import PublishingRun
 from hits.models.ratings_upload import RatingsUpload
@@ -52,6 +53,7 @@ __all__ = [
     "OpenLink",
     "Outcome",
     "Payment",
+    "Pool",
     "Publication",
     "PublishingRun",
     "RatedDialogs",
@@ -61,6 +63,7 @@ __all__ = [
     "RuleLook",
     "RuleStop",
     "SchedulerBeat",
+    "Scope",
     "ScreeningRun",
     "ServerCall",
     "ShareLink",
@@ -71,6 +74,8 @@ __all__ = [
     "StudyResults",
     "Submission",
     "marketplace_name",
+    "of_scope",
     "offering_for",
+    "origin_of_pool",
     "split_marketplace_name",
 ]
