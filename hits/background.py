@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from evalplatform.background_work import BROKER_IS_AWAY, SEE_LOG, send_task, showing_life
 from evalplatform.errors import EvalPlatformError, in_one_line
-from hits.models import BackgroundJob, Offering, PublishingRun, SchedulerBeat, Study
+from hits.models import BackgroundJob, Offering, Pool, PublishingRun, SchedulerBeat, Study
 from hits.models.background_job import BackgroundJobQuerySet
 
 # What pages say about each task while somebody waits for it.
@@ -37,6 +37,8 @@ WITH_ROWS_OF_THEIR_OWN = {
     "hits.tasks.publish_hits_of_run",
     "hits.tasks.compute_results_of_offering",
     "hits.tasks.make_bundle_of_offering",
+    "hits.tasks.compute_results_of_pool",
+    "hits.tasks.make_bundle_of_pool",
     "hits.tasks.analyse_ratings_upload",
 }
 SHOWN_AFTER_FAILURE = timedelta(minutes=10)
@@ -44,7 +46,7 @@ SCHEDULER_IS_LATE = timedelta(minutes=3)
 UNFINISHED_FOR = timedelta(days=2)  # older ones were lost together with the broker's messages
 
 
-def send(task: Any, about: Study | Offering | PublishingRun, *more: Any) -> None:
+def send(task: Any, about: Study | Offering | Pool | PublishingRun, *more: Any) -> None:
     """Ask a background process to run the task. The task gets the primary key of what it is about, and `more`."""
     if task.name in WITH_ROWS_OF_THEIR_OWN:
         send_task(task, about.pk, *more)
@@ -93,9 +95,11 @@ class JobTask(Task):  # type: ignore[misc]
             return self.run(*args, **more)
 
 
-def _study_and_offering(about: Study | Offering | PublishingRun) -> tuple[Study, Offering | None]:
+def _study_and_offering(about: Study | Offering | Pool | PublishingRun) -> tuple[Study, Offering | None]:
     if isinstance(about, Study):
         return about, None
+    if isinstance(about, Pool):
+        return about.study, None
     offering = about.offering if isinstance(about, PublishingRun) else about
     return offering.study, offering
 

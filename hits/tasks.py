@@ -21,7 +21,7 @@ from hits.crowds import Market, Met, check_may_change, enter_market, make_waitin
 from hits.deciding import rule_of
 from hits.designing import plan_as_json, plan_study_size
 from hits.errors import MarketUnavailable
-from hits.models import BackgroundJob, Event, Offering, PublishingRun, Study
+from hits.models import BackgroundJob, Event, Offering, Pool, PublishingRun, Study
 from hits.publishing import carry_out_run, check_worker_page, finish_run, resume_study, stop_study
 from hits.replacing import put_up_again, replace_lost_assignments
 from hits.syncing import account_refusals, describe_sync, sync, unsettled_offerings
@@ -202,6 +202,20 @@ def compute_results_of_offering(offering_id: int) -> None:
 
 
 @shared_task
+def compute_results_of_pool(pool_id: int) -> None:
+    from hits.analysing import compute_results
+
+    compute_results(_get_pool(pool_id), timezone.now)
+
+
+@shared_task
+def make_bundle_of_pool(pool_id: int) -> None:
+    from hits.exporting import make_bundle
+
+    make_bundle(_get_pool(pool_id), timezone.now)
+
+
+@shared_task
 def make_bundle_of_offering(offering_id: int) -> None:
     from hits.exporting import make_bundle
 
@@ -260,6 +274,10 @@ def _follow_rule(offering: Offering, market: Market) -> None:
 
 def _get_offering(offering_id: int) -> Offering:
     return Offering.objects.select_related("study").get(pk=offering_id)
+
+
+def _get_pool(pool_id: int) -> Pool:
+    return Pool.objects.select_related("study").get(pk=pool_id)
 
 
 def _get_user(user_id: int | None) -> User | None:

@@ -11,9 +11,10 @@ The frame is that of hits.frames, or one with fewer columns (hits.elsewhere). It
     metric_NAME           float     an automatic metric of the reply; NaN where there is none
     excluded_by_RULE      bool      True where this screening rule leaves the rating out (hits.screening.keeping)
     origin                category  where the submission came from (Submission.Origin), with `submission`
+    offering              category  where several offerings are put together, the marketplace of each; with `submission`
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -21,7 +22,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from hits.analysing.origin_words import Origin
-from hits.analysing.results import CriterionResults, Results, Size, Variant
+from hits.analysing.results import CriterionResults, OfferingPart, Results, Size, Variant
 from hits.screening import RULES, kept_mask, rules_in
 from hits.stats import (
     HUMAN,
@@ -39,6 +40,7 @@ from hits.stats import (
     find_true_values,
     human_row,
     label_distributions,
+    level_differences,
     metric_correlations,
     rank_generators,
     rows_by_dataset,
@@ -50,7 +52,10 @@ from hits.stats import (
 Mask = npt.NDArray[np.bool_]
 
 METRIC_PREFIX = "metric_"
-ALSO_USED = ("place", "position", "wave", "submitted_at", "active_ms", "is_checkpoint", "label", "emotion", "turns")
+ALSO_USED = (
+    *("place", "position", "wave", "submitted_at", "active_ms", "is_checkpoint", "label", "emotion", "turns"),
+    "offering",
+)
 OVERALL = "overall"
 ALL_RULES, NO_RULE = "all rules", "no rule"
 
@@ -78,7 +83,7 @@ def analyse(
     for index, (name, part) in enumerate(parts.items()):
         tell_part = _tell_part(tell, index, len(parts), name)
         criteria.append(_analyse_criterion(name, part, seed, plan, known.get(name), tell_part))
-    return Results(tuple(criteria), seed, origin_in(frame))
+    return Results(tuple(criteria), seed, origin_in(frame), offerings=tuple(_offerings_in(frame)))
 
 
 def _tell_part(tell: Tell | None, index: int, parts: int, name: str) -> Tell:
@@ -100,6 +105,27 @@ def origin_in(frame: pd.DataFrame) -> Origin:
     first = ~pd.Series(submissions.to_numpy() * (len(names) + 1) + codes).duplicated().to_numpy()
     counts = np.bincount(codes[first & (codes >= 0)], minlength=len(names))
     return Origin(**{str(name): int(count) for name, count in zip(names, counts, strict=True)})
+
+
+def _offerings_in(frame: pd.DataFrame) -> Iterator[OfferingPart]:
+    """Count what each offering brought, and what screening keeps of it."""
+    if "offering" not in frame:
+        return
+    is_kept = kept_mask(frame)
+    numbers = "submission" if "submission" in frame else "assignment"
+    for code, name in enumerate(frame["offering"].cat.categories):
+        is_here = (frame["offering"].cat.codes == code).to_numpy()
+        part, kept = frame[is_here], frame[is_here & is_kept]
+        of_models = kept[kept["generator"].notna()]
+        yield OfferingPart(
+            str(name),
+            origin_in(part),
+            assignments=int(part[numbers].nunique()),
+            kept_assignments=int(kept[numbers].nunique()),
+            workers=int(kept["worker"].nunique()),
+            dialogs=int(kept["dialog"].nunique()),
+            ratings=len(of_models),
+        )
 
 
 def _by_criterion(frame: pd.DataFrame, scales: Scales) -> dict[str, pd.DataFrame]:
@@ -136,6 +162,7 @@ def _analyse_criterion(
     comparisons = tuple(compare_generators(tested, seed, plan, criterion))
     with_all = Variant(ALL_RULES, rules, size, table, agreed[0], rankings[0], comparisons, planned_table)
     tell(0.7, "finding true values, and what ratings depend on")
+    offerings = _offering_levels(kept)
     return CriterionResults(
         criterion=criterion,
         is_comparison=ratings.opponent is not None,
@@ -160,6 +187,12 @@ def _analyse_criterion(
         is_nominal=scale is not None and scale.is_nominal,
         planned_table=planned_table,
         further_dialogs=ratings.by_generators.dialog_count - tested.by_generators.dialog_count,
+        by_offering=tuple(slice_rows(ratings, offerings)),
+        offering_differences=tuple(
+            difference
+            for levels in offerings.values()
+            for difference in level_differences(ratings, levels, scale is not None and scale.is_by_mean)
+        ),
     )
 
 
@@ -217,6 +250,13 @@ def _slice_columns(kept: pd.DataFrame, ratings: CodedRatings) -> dict[str, Level
         counts, codes = np.unique(kept["turns"].to_numpy(), return_inverse=True)
         found["turns"] = (codes, tuple(str(count) for count in counts))
     return found | {"dataset": (ratings.dataset, ratings.datasets)}
+
+
+def _offering_levels(kept: pd.DataFrame) -> dict[str, Levels]:
+    if "offering" not in kept:
+        return {}
+    column = kept["offering"].cat
+    return {"offering": (column.codes.to_numpy(np.int64), tuple(str(name) for name in column.categories))}
 
 
 def _label_shares(kept: pd.DataFrame, ratings: CodedRatings) -> list[Labels]:

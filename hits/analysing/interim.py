@@ -71,6 +71,12 @@ def _without_verdicts(found: CriterionResults) -> CriterionResults:
             replace(one, p_value=nothing, corrected_p_value=nothing, is_floor=False) for one in found.dependences
         ),
         worker_effect=replace(found.worker_effect, p_value=nothing, is_floor=False),
+        offering_differences=tuple(
+            one
+            if isinstance(one.difference, Undefined)
+            else replace(one, difference=replace(one.difference, interval=nothing))
+            for one in found.offering_differences
+        ),
         rankings=tuple(_without_intervals(one) for one in found.rankings),
         variants=tuple(
             replace(

@@ -7,6 +7,7 @@ but the sign of a difference whose pair is turned, and the superiority that goes
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import TypeVar
 
 from hits.analysing.results import CriterionResults, Results
@@ -80,6 +81,12 @@ def _ordered(found: CriterionResults) -> CriterionResults:
             )
         ),
         slices=tuple(replace(one, rows=_sorted_slices(one.rows, rank)) for one in found.slices),
+        by_offering=tuple(replace(one, rows=_sorted_slices(one.rows, rank)) for one in found.by_offering),
+        offering_differences=tuple(
+            one
+            for _, pair in groupby(found.offering_differences, lambda one: (one.first, one.second))
+            for one in sorted(pair, key=lambda one: rank(one.generator))
+        ),
     )
 
 

@@ -45,6 +45,7 @@ def _titled_sections(report: CriterionReport) -> Iterator[tuple[str, Iterator[st
     comparisons and its own ranking."""
     section = report.section
     yield "Shares of the ratings", _shares(section("shares"))
+    yield from _offerings(report)
     compared = section("comparisons")
     for table, letters in zip(compared.tables_of("comparisons"), compared.tables_of("letters"), strict=True):
         yield f"Which is better, {table.title}", _comparisons(table, letters)
@@ -67,6 +68,24 @@ def _titled_sections(report: CriterionReport) -> Iterator[tuple[str, Iterator[st
         yield f"Slices, exploratory: {table.title.lower()}", _slices(table)
     if section("variants").tables:
         yield "With and without rules of screening", _variants(section("variants").tables[0])
+
+
+def _offerings(report: CriterionReport) -> Iterator[tuple[str, Iterator[str]]]:
+    """Yield the tables of several offerings that are put together; there are none in results of one."""
+    for section in report.sections:
+        if section.key == "offerings":
+            for table in section.tables:
+                exploratory = "" if table.key == "parts" else ", exploratory"
+                yield f"{table.title}{exploratory}", _plain_table(table)
+            yield "What offerings together can't say", (f"  {note}" for note in section.notes)
+
+
+def _plain_table(table: Table) -> Iterator[str]:
+    lines = [[_format_head(row.head), *map(_format_cell, row.cells)] for row in table.rows]
+    head = ["", *(column.title for column in table.columns)]
+    widths = [max(len(line[index]) for line in (head, *lines)) + 2 for index in range(len(head))]
+    for line in (head, *lines):
+        yield "  " + "".join(f"{text:<{width}}" for text, width in zip(line, widths, strict=True)).rstrip()
 
 
 def _shares(section: Section) -> Iterator[str]:

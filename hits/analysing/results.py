@@ -10,6 +10,7 @@ from hits.stats import (
     Comparisons,
     Dependence,
     Labels,
+    LevelDifference,
     MetricCorrelation,
     Ranking,
     SequenceFinding,
@@ -103,6 +104,9 @@ class CriterionResults:
     # and how many dialogs are left out of it.
     planned_table: tuple[ShareRow, ...] = ()
     further_dialogs: int = 0
+    # Where several offerings are put together: each model in each of them, and how they differ. None of it is planned.
+    by_offering: tuple[Slices, ...] = ()
+    offering_differences: tuple[LevelDifference, ...] = ()
     is_variant: bool = False  # other screening rules than the current ones: there are no confidence sequences
 
     @property
@@ -147,18 +151,36 @@ class CriterionResults:
             sequences=(),
             slices=(),
             separations=(),
+            by_offering=(),
+            offering_differences=(),
             is_variant=True,
         )
 
 
 @dataclass(frozen=True)
+class OfferingPart:
+    """What one offering brought to a result of several: all its assignments that have ratings, by origin, and what
+    screening keeps of them. `ratings` are those of models' replies, on all criteria."""
+
+    offering: str  # the name of its marketplace
+    origin: Origin
+    assignments: int
+    kept_assignments: int
+    workers: int
+    dialogs: int
+    ratings: int
+
+
+@dataclass(frozen=True)
 class Results:
-    """The results of each criterion that workers were asked about, in the study's order."""
+    """The results of each criterion that workers were asked about, in the study's order. `offerings` is empty unless
+    several are put together."""
 
     criteria: tuple[CriterionResults, ...]
     seed: int
     origin: Origin = field(default_factory=Origin)
     progress: Progress = field(default_factory=Progress)
+    offerings: tuple[OfferingPart, ...] = ()
 
     @property
     def main(self) -> CriterionResults:

@@ -16,15 +16,24 @@ from django.db.models import Count, Max
 from evalplatform import __version__
 from generation.models import GeneratorScore
 from hits.analysing.dialog_filter import RatedDialogFacts
+from hits.analysing.pooling import offerings_of
 from hits.analysing.study_progress import Progress, count_looks, measure_progress
-from hits.models import Offering, RatedDialogs, ScreeningRun, Study, StudyResults, Submission
+from hits.models import Offering, RatedDialogs, Scope, ScreeningRun, Study, StudyResults, Submission, of_scope
 
-SendTask = Callable[[Offering], None]  # sends a task about this offering
+SendTask = Callable[[Scope], None]  # sends a task about this offering, or this pool
 
 
-def source_of(offering: Offering) -> str:
-    """Return a hash that changes when the results would, or "" if there are no ratings. Counting submissions is enough:
-    ratings come with their submission and never change."""
+def source_of(scope: Scope) -> str:
+    """Return a hash that changes when the results would, or "" if there are no ratings."""
+    if isinstance(scope, Offering):
+        return _source_of_offering(scope)
+    sources = [_source_of_offering(one) for one in offerings_of(scope)]
+    facts = [scope.marketplace, measure_progress(scope).is_complete, *sources]
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest() if any(sources) else ""
+
+
+def _source_of_offering(offering: Offering) -> str:
+    """Counting submissions is enough: ratings come with their submission and never change."""
     submissions = Submission.objects.filter(assignment__offering=offering)
     counts = submissions.with_answers().aggregate(count=Count("pk"), last=Max("pk"))
     if not counts["count"]:
@@ -46,10 +55,10 @@ def source_of(offering: Offering) -> str:
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
 
-def progress_to_show(offering: Offering) -> Progress:
+def progress_to_show(scope: Scope) -> Progress:
     """Return the progress that results show. Of looks it counts those before: a look at the very ratings that these
     results come from is this one. So the same ratings give the same results, however often they are computed."""
-    return replace(measure_progress(offering), looks=count_looks(offering, besides=source_of(offering)))
+    return replace(measure_progress(scope), looks=count_looks(scope, besides=source_of(scope)))
 
 
 def _last_score(study: Study) -> int | None:
@@ -63,10 +72,10 @@ def _last_score(study: Study) -> int | None:
     return last
 
 
-def find_results(offering: Offering) -> StudyResults:
+def find_results(scope: Scope) -> StudyResults:
     """Return the stored row or, before the first request, an empty one that is not saved."""
-    found = StudyResults.objects.filter(offering=offering).first()
-    return found or StudyResults(offering=offering)
+    found = StudyResults.objects.filter(**of_scope(scope)).first()
+    return found or StudyResults(**of_scope(scope))
 
 
 def find_rated_dialogs(offering: Offering) -> RatedDialogFacts | None:
@@ -75,13 +84,13 @@ def find_rated_dialogs(offering: Offering) -> RatedDialogFacts | None:
     return RatedDialogFacts.from_json(facts or {})
 
 
-def refresh_results(offering: Offering, send: SendTask, now: datetime, is_forced: bool = False) -> StudyResults:
+def refresh_results(scope: Scope, send: SendTask, now: datetime, is_forced: bool = False) -> StudyResults:
     """Return the row; if it is stale or `is_forced`, request a new computation, unless one is under way."""
-    source = source_of(offering)
-    row = find_results(offering)
+    source = source_of(scope)
+    row = find_results(scope)
     if not source or (row.source == source and not is_forced):
         return row
-    StudyResults.objects.get_or_create(offering=offering)
-    of_study = StudyResults.objects.filter(offering=offering)
-    of_study.request_once(lambda: send(offering), now)
-    return of_study.get()
+    StudyResults.objects.get_or_create(**of_scope(scope))
+    rows = StudyResults.objects.filter(**of_scope(scope))
+    rows.request_once(lambda: send(scope), now)
+    return rows.get()

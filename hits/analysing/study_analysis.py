@@ -6,28 +6,29 @@ from hits.analysing.analysis import analyse
 from hits.analysing.automatic import add_metrics, metrics_of
 from hits.analysing.interim import with_progress
 from hits.analysing.planned_part import planned_until
+from hits.analysing.pooling import offerings_of
 from hits.analysing.results import Results
 from hits.analysing.separating import Pricing, with_separations
 from hits.analysing.stored_results import progress_to_show
 from hits.batching import SEQUENCE_TAU2
 from hits.designing import cost_of, planned_setting, size_of_batches
-from hits.frames import ratings_frame, reply_labels
-from hits.models import Offering, ScreeningRun, Study
+from hits.frames import pooled_ratings_frame, ratings_frame, reply_labels
+from hits.models import Offering, Scope, Study
 from hits.protocols import protocol_of
-from hits.screening import mark_exclusions, submissions_by_rule
+from hits.screening import mark_exclusions, pooled_submissions_by_rule
 from hits.stats import CriterionScale, Plan, family_of
 
 
-def analyse_study(offering: Offering) -> Results:
+def analyse_study(scope: Scope) -> Results:
     """Analyse what the current screening keeps; without a screening, everything counts. Interim results have confidence
     sequences and no verdicts."""
-    return analyse_frame(frame_to_analyse(offering), offering)
+    return analyse_frame(frame_to_analyse(scope), scope)
 
 
-def analyse_frame(frame: pd.DataFrame, offering: Offering) -> Results:
-    study = offering.study
+def analyse_frame(frame: pd.DataFrame, scope: Scope) -> Results:
+    study = scope.study
     plan, equal_within = plan_of(study), study.parsed_design.analysis.equal_within
-    progress = progress_to_show(offering)
+    progress = progress_to_show(scope)
     results = with_progress(analyse(frame, scales=scales_of(study), plan=plan), progress, plan, equal_within)
     return with_separations(results, pricing_of(study), plan)
 
@@ -75,11 +76,12 @@ def scales_of(study: Study) -> dict[str, CriterionScale]:
     return {one.name: one.measured for one in protocol_of(study.parsed_design).criteria}
 
 
-def frame_to_analyse(offering: Offering) -> pd.DataFrame:
+def frame_to_analyse(scope: Scope) -> pd.DataFrame:
     """Return the ratings frame with everything that an analysis can use: which rules exclude a rating, the reply's
-    predicted label, and its automatic metrics."""
-    frame = ratings_frame(offering)
-    mark_exclusions(frame, submissions_by_rule(ScreeningRun.objects.current(offering)))
-    frame["label"] = reply_labels(offering.study, frame["candidate"].to_numpy())
-    add_metrics(frame, metrics_of(offering.study))
+    predicted label, and its automatic metrics. Of a pool, each offering's own screening counts for its work."""
+    offerings = offerings_of(scope)
+    frame = ratings_frame(scope) if isinstance(scope, Offering) else pooled_ratings_frame(offerings)
+    mark_exclusions(frame, pooled_submissions_by_rule(offerings))
+    frame["label"] = reply_labels(scope.study, frame["candidate"].to_numpy())
+    add_metrics(frame, metrics_of(scope.study))
     return frame

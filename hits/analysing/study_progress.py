@@ -7,15 +7,19 @@ sample. A study that somebody stops earlier stays interim for good, because stop
 sequence protects from. This file needs no pandas, because pages use it too.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import reduce
+from operator import or_
 
 from django.contrib.auth.models import User
 from django.db.models import Count, Q, Sum
 
 from hits.analysing.planned_part import planned_hits
+from hits.analysing.pooling import offerings_of
 from hits.analysing.stored_looks import findings_from_json
-from hits.models import DroppedModel, Event, Offering, Publication, RuleLook, RuleStop, Submission
+from hits.models import DroppedModel, Event, Offering, Pool, Publication, RuleLook, RuleStop, Scope, Submission
 from hits.models.event import THROUGH_LINK
 from hits.stats import SequenceFinding
 
@@ -70,7 +74,37 @@ def describe_sequence_end(progress: Progress) -> str:
     )
 
 
-def measure_progress(offering: Offering) -> Progress:
+def measure_progress(scope: Scope) -> Progress:
+    return _measure_pool(scope) if isinstance(scope, Pool) else _measure_offering(scope)
+
+
+def _measure_pool(pool: Pool) -> Progress:
+    """Measure a pool against what the study planned once, not once for each offering. It is interim as long as any of
+    its offerings has HITs on offer, unless that one has all that was planned for it."""
+    offerings = offerings_of(pool)
+    parts = [_measure_offering(one) for one in offerings]
+    planned = parts[0].planned
+    collected = _collected_assignments(offerings, planned_hits(pool.study, "assignment__hit__"))
+    told = f"{collected:,} of {planned:,} planned assignments were collected by {len(offerings)} offerings together"
+    pairs = zip(offerings, parts, strict=True)
+    waiting = [one.marketplace for one, part in pairs if not part.is_complete and _has_more_to_come(one)]
+    if waiting:
+        told += f", and {', '.join(waiting)} may bring more"
+    is_by_sequence = any(one.is_by_sequence for one in parts)
+    is_enough = collected >= ENOUGH * planned or any(one.is_complete for one in parts)
+    return Progress(
+        collected,
+        planned,
+        is_complete=is_enough and not waiting,
+        looks=count_looks(pool),
+        reason=told,
+        is_by_sequence=is_by_sequence,
+        rule_looks=sum(one.rule_looks for one in parts),
+        dropped=tuple(dict.fromkeys(name for one in parts for name in one.dropped)),
+    )
+
+
+def _measure_offering(offering: Offering) -> Progress:
     found = _measure_collected(offering)
     if not offering.study.parsed_design.analysis.has_rule:
         return found
@@ -92,7 +126,7 @@ def measure_progress(offering: Offering) -> Progress:
 
 def _measure_collected(offering: Offering) -> Progress:
     planned = _planned_assignments(offering, planned_hits(offering.study))
-    collected = _collected_assignments(offering, planned_hits(offering.study, "assignment__hit__"))
+    collected = _collected_assignments([offering], planned_hits(offering.study, "assignment__hit__"))
     told = f"{collected:,} of {planned:,} planned assignments were collected"
     looks = count_looks(offering)
     if collected >= planned:
@@ -110,12 +144,16 @@ def _planned_assignments(offering: Offering, planned: Q) -> int:
     return found or 0
 
 
-def _collected_assignments(offering: Offering, planned: Q) -> int:
+def _collected_assignments(offerings: Sequence[Offering], planned: Q) -> int:
     """Count work that has ratings, screened or not. Replacements stand for what they replace: a HIT counts no more
     than it was made with."""
-    ours = Submission.objects.filter(planned, assignment__offering=offering).with_answers().order_by()
+    ours = Submission.objects.filter(planned, assignment__offering__in=offerings).with_answers().order_by()
     by_hit = ours.values_list("assignment__hit", "assignment__hit__assignments").annotate(count=Count("pk"))
     return sum(min(made, count) for _, made, count in by_hit)
+
+
+def _has_more_to_come(offering: Offering) -> bool:
+    return Publication.objects.filter(offering=offering, stopped_at=None, closed_at=None).current().exists()
 
 
 def _is_over(offering: Offering) -> bool:
@@ -137,7 +175,7 @@ def _is_over(offering: Offering) -> bool:
 
 
 def note_look(
-    offering: Offering, progress: Progress, source: str, actor: User | None, now: datetime, by_link: bool = False
+    scope: Scope, progress: Progress, source: str, actor: User | None, now: datetime, by_link: bool = False
 ) -> None:
     """Note that somebody was shown interim results. A look is a set of ratings (`source`) whose interim results were
     shown: however many people see them, on whichever page, in a program or in a bundle, and however often, it is one,
@@ -145,22 +183,25 @@ def note_look(
     that of the results shown. Complete results are no look."""
     if progress.is_complete:
         return
-    begin, end = _beginning(offering), _end(source)
-    if not Event.objects.filter(study=offering.study, text__startswith=begin, text__endswith=end).exists():
+    begin, end = _beginning(scope), _end(source)
+    if not Event.objects.filter(study=scope.study, text__startswith=begin, text__endswith=end).exists():
         told = f"{progress.collected:,} of {progress.planned:,} assignments{f' {THROUGH_LINK}' if by_link else ''}"
         text = f"{begin} {told} {end}"
-        Event.objects.create(study=offering.study, at=now, actor=actor, text=text)
+        Event.objects.create(study=scope.study, at=now, actor=actor, text=text)
 
 
-def count_looks(offering: Offering, besides: str = "") -> int:
-    """Count the looks at interim results, without those at the ratings `besides`."""
-    looks = Event.objects.filter(study=offering.study, text__startswith=_beginning(offering))
+def count_looks(scope: Scope, besides: str = "") -> int:
+    """Count the looks at interim results, without those at the ratings `besides`. Who has looked at an offering of a
+    pool has seen a part of the pool's ratings, so these looks count for the pool as well."""
+    looked_at: list[Scope] = [scope, *offerings_of(scope)] if isinstance(scope, Pool) else [scope]
+    of_scope = [Q(text__startswith=_beginning(one)) for one in looked_at]
+    looks = Event.objects.filter(reduce(or_, of_scope), study=scope.study)
     seen = {text[text.rfind("(") :] for text in looks.values_list("text", flat=True)}
     return len(seen - {_end(besides)})
 
 
-def _beginning(offering: Offering) -> str:
-    return f"looked at interim results on the {offering.marketplace} market:"
+def _beginning(scope: Scope) -> str:
+    return f"looked at interim results on the {scope.marketplace} market:"
 
 
 def _end(source: str) -> str:

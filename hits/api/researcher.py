@@ -20,9 +20,10 @@ from rest_framework.views import APIView
 
 from evalplatform.errors import EvalPlatformError
 from hits.access import study_for, user_of_token
+from hits.analysing import find_pool
 from hits.api.researcher_schemas import ErrorOut
 from hits.crowds import offered_marketplaces
-from hits.models import Offering, Study, offering_for
+from hits.models import Offering, Scope, Study, offering_for, origin_of_pool
 from hits.publishing import last_offering
 
 log = structlog.get_logger("hits.api")
@@ -109,6 +110,12 @@ class ResearcherView(APIView):
         if asked not in offered:
             raise ValidationError(f"{asked!r} is no marketplace here; there is: {', '.join(offered)}.")
         return offering_for(study, asked)
+
+    def scope(self, request: Request, key: UUID) -> Scope:
+        """Return the offering asked for, or a pool of several."""
+        if origin := origin_of_pool(request.query_params.get("market", "")):
+            return find_pool(self.study(request, key), origin)
+        return self.offering(request, key)
 
 
 @extend_schema(exclude=True)

@@ -8,9 +8,18 @@ from drf_spectacular.utils import OpenApiParameter
 from pydantic import BaseModel, Field
 
 from hits.crowds import all_marketplaces
+from hits.models import Submission
+from hits.models.pool import TOGETHER
 
 MARKET = OpenApiParameter(
     "market", str, enum=list(all_marketplaces()), description="Else the last one that it was published on."
+)
+MARKET_OR_POOL = OpenApiParameter(
+    "market",
+    str,
+    enum=[*all_marketplaces(), *(f"{TOGETHER}.{origin}" for origin in Submission.Origin.values)],
+    description="Else the last one that it was published on. `together.people` puts all offerings together whose work "
+    "is by people, `together.rehearsal` and `together.simulation` those that are rehearsed or simulated.",
 )
 CURSOR = OpenApiParameter("cursor", str, description="From `next` or `previous` of another page.")
 
@@ -108,6 +117,7 @@ class RatingPage(BaseModel):
 
 class ResultsOut(BaseModel):
     market: str
+    offerings: list[str] = Field(description="The marketplaces whose work it is: one, or several together.")
     state: Literal["nothing rated", "being computed", "stale", "current", "failed"]
     computed_at: datetime | None
     problem: str

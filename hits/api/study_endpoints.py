@@ -16,6 +16,8 @@ from hits.access import visible_studies
 from hits.analysing import (
     find_results,
     note_look,
+    offerings_of,
+    origin_of_scope,
     origin_of_work,
     refresh_results,
     report_of,
@@ -23,12 +25,20 @@ from hits.analysing import (
     source_of,
 )
 from hits.api.researcher import ERRORS, ResearcherView
-from hits.api.researcher_schemas import CURSOR, MARKET, ProgressOut, ResultsOut, StudyDetailOut, StudyOut, StudyPage
+from hits.api.researcher_schemas import (
+    CURSOR,
+    MARKET,
+    MARKET_OR_POOL,
+    ProgressOut,
+    ResultsOut,
+    StudyDetailOut,
+    StudyOut,
+    StudyPage,
+)
 from hits.budgeting import budget_of
 from hits.models import Offering, Study, StudyResults
 from hits.monitoring import count_progress
-from hits.screening import screening_warning
-from hits.views.results_page import send_results_task
+from hits.views.pooled_pages import screening_of_scope, send_results_task
 
 
 class StudyPages(CursorPagination):
@@ -78,31 +88,32 @@ class ResultsView(ResearcherView):
 
     @extend_schema(
         operation_id="get_results",
-        parameters=[MARKET],
+        parameters=[MARKET_OR_POOL],
         responses={200: ResultsOut, 202: ResultsOut, **ERRORS},
         tags=["researcher"],
     )
     def get(self, request: Request, key: UUID) -> Response:
         """Gives the results as they were computed last. If ratings have come in since, they are computed anew in the
         background: ask again after some seconds. The status is 202 as long as there are no results."""
-        offering = self.offering(request, key)
-        row = find_results(offering)
-        if offering.study.is_frozen:
-            row = refresh_results(offering, send_results_task, timezone.now())
+        scope = self.scope(request, key)
+        row = find_results(scope)
+        if scope.study.is_frozen:
+            row = refresh_results(scope, send_results_task, timezone.now())
         state = _state(row)
         answer = ""
         if row.results:
             results = results_from_json(row.results)
             answer = report_of(results).answer
             actor = request.user if isinstance(request.user, User) else None
-            note_look(offering, results.progress, row.source, actor, timezone.now())
+            note_look(scope, results.progress, row.source, actor, timezone.now())
         body = {
-            "market": offering.marketplace,
+            "market": scope.marketplace,
+            "offerings": [one.marketplace for one in offerings_of(scope)],
             "state": state,
             "computed_at": row.computed_at,
             "problem": row.problem,
-            "origin": asdict(origin_of_work(offering)),
-            "screening_warning": screening_warning(offering),
+            "origin": asdict(origin_of_scope(scope)),
+            "screening_warning": screening_of_scope(scope)["screening_warning"],
             "answer": answer,
             "results": json.loads(row.results) if row.results else None,
         }
@@ -137,7 +148,7 @@ def _money(offering: Offering) -> dict[str, Any]:
 
 
 def _state(row: StudyResults) -> str:
-    source = source_of(row.offering)
+    source = source_of(row.scope)
     if not source:
         return "nothing rated"
     if row.is_under_way:

@@ -22,6 +22,7 @@ class About(BaseModel):
     format: int = FORMAT
     study: str
     marketplace: str
+    offerings: list[str] = []  # where several offerings are put together: their marketplaces, a column of the ratings
     manifest_sha256: str
     card_order_secret: str = ""  # empty as long as HITs of the study are on a marketplace: it is withheld until then
     pseudonyms: str  # the name that bundles with the same pseudonyms share; empty for this study's own

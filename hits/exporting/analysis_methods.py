@@ -27,6 +27,11 @@ def describe_analysis(sources: Sources) -> Iterator[str]:
 def describe_findings(sources: Sources) -> Iterator[str]:
     """Yield how ratings became numbers and verdicts."""
     yield from _outcome(sources)
+    if sources.results.offerings:
+        yield (
+            "The design plans its comparisons for one offering; those of several offerings together use the same "
+            "outcome and pairs, and are exploratory."
+        )
     yield from _coding(sources)
     yield from describe_intervals(sources.results)
     if sources.results.progress.has_verdicts:

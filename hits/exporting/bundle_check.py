@@ -9,12 +9,12 @@ import pandas as pd
 
 from evalplatform.errors import EvalPlatformError
 from evalplatform.file_hashes import hash_of_file
-from hits.analysing import Origin, Results, make_pictures, report_of, results_as_json
+from hits.analysing import Origin, Results, make_pictures, results_as_json
 from hits.exporting.about import FILE as BUNDLE_FILE
 from hits.exporting.about import About, count_by_origin, read_about
 from hits.exporting.bundle_facts import FILE as FACTS_FILE
 from hits.exporting.bundle_facts import Facts, Sources, read_design, read_facts
-from hits.exporting.bundle_texts import TEXT_FILES, texts_of
+from hits.exporting.bundle_texts import TEXT_FILES, tables_of, texts_of
 from hits.exporting.bundles import analyse_bundle
 from hits.exporting.elsewhere_bundles import check_elsewhere_bundle, is_from_elsewhere
 from hits.exporting.example_dialogs import FILE as EXAMPLES_FILE
@@ -24,7 +24,6 @@ from hits.exporting.hashing import ONLY_HASHED, ONLY_HASHED_ELSEWHERE, changed_f
 from hits.exporting.marks import unmarked_files, wrongly_marked_files
 from hits.exporting.ratings_check import different_ratings
 from hits.exporting.ratings_files import RATINGS_FILES, read_ratings
-from hits.exporting.report_latex import latex_tables
 from hits.exporting.revealed_orders import wrong_orders
 from hits.exporting.worker_pages import FOLDER as PAGES_FOLDER
 from hits.exporting.worker_pages import NOTES, is_page_file, notes_of_pages
@@ -133,7 +132,7 @@ def _differences(written: Any, made: Any, place: str) -> Iterator[str]:
 
 def _different_texts(folder: Path, about: About, results: Results, frame: pd.DataFrame, ratings: str) -> Iterator[str]:
     """Write tables, methods, datasheet, checklist and the like again, from the ratings, facts.json and the manifest."""
-    tables = latex_tables(report_of(results), f"Study {about.study}", about.plan.outcome)
+    tables = tables_of(about, results)
     for name, text in tables.items():
         if read_text(folder / "tables" / name) != text:
             yield f"tables/{name} has other numbers than {ratings}"
@@ -176,6 +175,8 @@ def _wrong_facts(facts: Facts, about: About, frame: pd.DataFrame, ratings: str) 
         yield f"facts.json knows fewer workers or assignments than {ratings} has"
     if facts.study != about.study or facts.marketplace != about.marketplace or facts.software != about.software:
         yield "facts.json is about another study, marketplace or software than bundle.json"
+    if [one.marketplace for one in facts.parts] != about.offerings:
+        yield "facts.json is about other offerings than bundle.json"
     if (facts.screened.funnel if facts.screened else None) != about.funnel:
         yield "facts.json tells of another screening than bundle.json"
     if facts.warning != about.warning:

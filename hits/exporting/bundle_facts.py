@@ -7,15 +7,16 @@ asks the database.
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from evalplatform.errors import EvalPlatformError
-from hits.analysing import Results
+from hits.analysing import Origin, Results
 from hits.batching import SEQUENCE_TAU2
 from hits.exporting.reached_power import PowerFacts
 from hits.models.design import StudyDesign
@@ -104,6 +105,9 @@ class Facts(Fact):
     has_qualifications: bool = True  # whether the crowd admitted only whom the design says
     declined: int = 0  # people who read the consent text on a page of ours and did not agree
     is_framed: bool = True  # whether the crowd shows the worker's page in a frame of its own
+    # Where several offerings are put together: the facts of each. Then nothing about pay and time is told for all of
+    # them: `paid` is empty and `minutes` None.
+    parts: tuple["Facts", ...] = ()
 
     def paid_for(self, kind: str) -> Paid:
         return next((one for one in self.paid if one.kind == kind), Paid(kind=kind, count=0, cents=0, fee_cents=0))
@@ -120,6 +124,21 @@ class Sources:
     design: StudyDesign
     manifest_sha256: str
     results: Results
+
+    @cached_property
+    def parts(self) -> list["Sources"]:
+        """The sources of each offering where several are put together, else these alone."""
+        origins = {one.offering: one.origin for one in self.results.offerings}
+        return [
+            replace(self, facts=one, results=replace(self.results, origin=origins.get(one.marketplace, Origin())))
+            for one in self.facts.parts
+        ] or [self]
+
+    @property
+    def counted_workers(self) -> int:
+        """How many workers the results count: of this offering, if the facts are those of one among several."""
+        of_offering = {one.offering: one.workers for one in self.results.offerings}
+        return of_offering.get(self.facts.marketplace, self.results.main.size.workers)
 
     @property
     def rules(self) -> list[ScreeningRule]:

@@ -6,7 +6,7 @@ writes them again and compares.
 
 import json
 
-from hits.analysing import report_of, results_as_json
+from hits.analysing import Results, describe_pool, report_of, results_as_json
 from hits.exporting.about import About
 from hits.exporting.bundle_facts import Sources
 from hits.exporting.datasheet import datasheet, heds_json
@@ -27,7 +27,7 @@ TEXT_FILES = (
 def texts_of(about: About, sources: Sources) -> dict[str, str]:
     """Return the texts. results.json comes first, because the others say what it says."""
     results, warning = sources.results, sources.results.origin.warning
-    tables = latex_tables(report_of(results), f"Study {about.study}", about.plan.outcome)
+    tables = tables_of(about, results)
     return {
         "results.json": results_as_json(results),
         **{f"tables/{name}": text for name, text in tables.items()},
@@ -41,6 +41,12 @@ def texts_of(about: About, sources: Sources) -> dict[str, str]:
         **_funnel_texts(about, warning),
         "README.md": readme(about),
     }
+
+
+def tables_of(about: About, results: Results) -> dict[str, str]:
+    """Return the LaTeX tables by file name. Their captions say which offerings are put together, if several are."""
+    together = f", {describe_pool(results)} together" if results.offerings else ""
+    return latex_tables(report_of(results), f"Study {about.study}{together}", about.plan.outcome)
 
 
 def _funnel_texts(about: About, warning: str) -> dict[str, str]:

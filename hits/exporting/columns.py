@@ -45,25 +45,32 @@ COLUMNS = {
     "origin": ("origin", "where the assignment came from: people, simulation or rehearsal"),
     "is_kept": ("is_kept", "whether it counts in the results: no screening rule leaves it out"),
 }
+# Only where several offerings are put together.
+OFFERING_COLUMN = {"offering": "where the assignment was done: the marketplace of the offering"}
 RULE_COLUMN = "whether the screening rule {rule} leaves it out, alone or with other rules"
 METRIC_COLUMN = "an automatic metric of the reply, {title}; empty where there is none"
 
 
-def described(rules: Sequence[str], metrics: Sequence[str]) -> dict[str, str]:
+def described(rules: Sequence[str], metrics: Sequence[str], has_offerings: bool = False) -> dict[str, str]:
     """Return every column with its description, in the order of the files."""
-    found = {name: text for name, (_, text) in COLUMNS.items()}
+    found = {name: text for name, (_, text) in COLUMNS.items()} | (OFFERING_COLUMN if has_offerings else {})
     found |= {f"{EXCLUDED_BY}{rule}": RULE_COLUMN.format(rule=rule) for rule in rules}
     return found | {f"{METRIC_PREFIX}{name}": METRIC_COLUMN.format(title=title_of(name)) for name in metrics}
 
 
-def bundle_rows(frame: pd.DataFrame, keys: np.ndarray[tuple[int], np.dtype[np.int64]]) -> pd.DataFrame:
+def bundle_rows(
+    frame: pd.DataFrame, keys: np.ndarray[tuple[int], np.dtype[np.int64]], offering: str = "", start: int = 0
+) -> pd.DataFrame:
     """Make a bundle's rows from a frame with `excluded_by_RULE` and `metric_NAME` columns. `keys` has the database ids
-    of all submissions in order; a row's number is its index there, since ids would differ on another machine."""
+    of all submissions in order; a row's number is its index there, since ids would differ on another machine. Where
+    several offerings are put together, `offering` names the rows' own, and `start` counts the submissions before."""
     names = [f"{EXCLUDED_BY}{rule}" for rule in rules_in(frame)]
-    numbers = np.searchsorted(keys, frame["submission"].to_numpy()) + 1
+    numbers = np.searchsorted(keys, frame["submission"].to_numpy()) + 1 + start
     times = frame["submitted_at"].dt.tz_convert(None).to_numpy().astype("datetime64[s]")
     found = {name: frame[source] for name, (source, _) in COLUMNS.items() if source in frame}
     own = {"assignment": numbers, "submitted_at": times, "is_kept": kept_mask(frame)}
     ordered = {name: own.get(name, found.get(name)) for name in COLUMNS}
     metrics = [str(name) for name in frame.columns if str(name).startswith(METRIC_PREFIX)]
+    if offering:
+        ordered["offering"] = pd.Categorical([offering] * len(frame))
     return pd.DataFrame(ordered | {name: frame[name] for name in (*names, *metrics)})

@@ -1,37 +1,118 @@
 """Gathers from the database what happened in a study and does not stand in its ratings.
 
-In: an offering and its results. Out: `Facts`, plain numbers and words.
+In: an offering and its results, or a pool of several. Out: `Facts`, plain numbers and words. Money of several offerings
+is never added up: they may have moved it in different ways.
 """
 
 import platform
+from collections.abc import Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from statistics import quantiles
 
 from django.db.models import Count, Max, Min, QuerySet, Sum
 
 from evalplatform import __version__
-from hits.analysing import Results
+from hits.analysing import Results, offerings_of
 from hits.crowds import all_marketplaces, crowd_of, environment_of
-from hits.exporting.bundle_facts import Consent, Facts, Minutes, MoneyMoves, Paid, Screened
-from hits.exporting.reached_power import power_facts
+from hits.exporting.bundle_facts import Consent, Facts, Minutes, MoneyMoves, Paid, Screened, join_names
+from hits.exporting.reached_power import PowerFacts, power_facts
 from hits.models import (
     Assignment,
     Departure,
     Offering,
     Outcome,
     Payment,
+    Pool,
     Publication,
     RuleStop,
+    Scope,
     ScreeningRun,
     Submission,
 )
 from hits.paying import real_pay, worked_minutes
-from hits.screening import funnel_of
+from hits.screening import Funnel, funnel_of, pooled_funnel
 
+TOLD_TOGETHER = "it is told for all offerings together"
 LIBRARIES = ("django", "numpy", "pandas", "scipy", "matplotlib", "pyarrow")
 
 
-def gather_facts(offering: Offering, results: Results) -> Facts:
+def gather_facts(scope: Scope, results: Results) -> Facts:
+    design, dialogs = scope.study.parsed_design, int((scope.study.manifest or {})["dialogs"])
+    power = power_facts(design, dialogs, results)
+    if isinstance(scope, Offering):
+        return _facts_of_offering(scope, results, power)
+    origins = {one.offering: one.origin for one in results.offerings}
+    offerings = offerings_of(scope)
+    parts = [
+        _facts_of_offering(one, replace(results, origin=origins[one.marketplace]), PowerFacts(problem=TOLD_TOGETHER))
+        for one in offerings
+    ]
+    return _facts_together(scope, offerings, parts, results, power)
+
+
+def _facts_together(
+    pool: Pool, offerings: Sequence[Offering], parts: Sequence[Facts], results: Results, power: PowerFacts
+) -> Facts:
+    """Add up what can be added up. What was paid and how long it took is told for each offering only."""
+    published = Publication.objects.filter(offering__in=offerings).confirmed().current()
+    submissions = Submission.objects.filter(assignment__offering__in=offerings)
+    workers = submissions.order_by().values("assignment__offering__crowd", "assignment__crowd_worker_id").distinct()
+    moves = {one.money for one in parts}
+    called = {one.called for one in parts}
+    consents = [one.consent for one in parts]
+
+    def total(name: str) -> int:
+        return sum(int(getattr(one, name)) for one in parts)
+
+    return parts[0].model_copy(
+        update={
+            "warning": results.origin.warning,
+            "marketplace": pool.marketplace,
+            "place": join_names([one.place for one in parts]),
+            "hits_published": published.order_by().values("hit").distinct().count(),
+            "waves": 1,
+            "workers": workers.count(),
+            **{name: total(name) for name in ("submissions", "problems", "rejected", "returned", "extra", "declined")},
+            "first_on": min(one.first_on for one in parts),
+            "last_on": max(one.last_on for one in parts),
+            "paid": (),
+            "minutes": None,
+            "consent": Consent(
+                version=consents[0].version,
+                **{
+                    name: sum(getattr(one, name) for one in consents)
+                    for name in ("agreements", "workers", "other_versions", "without")
+                },
+            ),
+            "screened": _screened_together(parts, pooled_funnel(offerings)),
+            "power": power,
+            "stopped_by_rule": next((one.stopped_by_rule for one in parts if one.stopped_by_rule), ""),
+            "recruited": "",
+            "money": moves.pop() if len(moves) == 1 else MoneyMoves.ELSEWHERE,
+            "called": called.pop() if len(called) == 1 else "rater",
+            "is_hired_there": all(one.is_hired_there for one in parts),
+            "has_qualifications": all(one.has_qualifications for one in parts),
+            "is_framed": any(one.is_framed for one in parts),
+            "parts": tuple(parts),
+        }
+    )
+
+
+def _screened_together(parts: Sequence[Facts], funnel: Funnel | None) -> Screened | None:
+    screened = [one.screened for one in parts if one.screened is not None]
+    if funnel is None or not screened:
+        return None
+    return Screened(
+        rules=screened[0].rules,
+        is_frozen_rules=all(one.is_frozen_rules for one in screened),
+        screenings=sum(one.screenings for one in screened),
+        exploratory_screenings=sum(one.exploratory_screenings for one in screened),
+        funnel=funnel,
+    )
+
+
+def _facts_of_offering(offering: Offering, results: Results, power: PowerFacts) -> Facts:
     published = Publication.objects.filter(offering=offering).confirmed().current()
     submissions = Submission.objects.filter(assignment__offering=offering)
     times = submissions.aggregate(first=Min("submitted_at"), last=Max("submitted_at"))
@@ -61,7 +142,7 @@ def gather_facts(offering: Offering, results: Results) -> Facts:
         minutes=_minutes(offering) if is_from_people else None,
         consent=_consent(offering, is_from_people),
         screened=_screened(offering),
-        power=power_facts(offering.study.parsed_design, dialogs, results),
+        power=power,
         stopped_by_rule=stop.kind if stop else "",
         software=software(),
         recruited=environment.recruited,

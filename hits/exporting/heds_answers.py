@@ -119,7 +119,12 @@ def _people(sources: Sources) -> Answers:
     yield "3.2.2.4", Answer(is_open=True)
     most = f"{count_of(crowd.max_hits_per_worker, 'assignment')} each at most."
     is_open = not facts.is_hired_there
-    told = f"They did the tasks on {facts.place}." if is_open else prose(sources, [recruiting(sources)])
+    places = join_names([one.facts.place for one in sources.parts])
+    told = (
+        f"They did the tasks on {places}."
+        if is_open
+        else " ".join(prose(one, [recruiting(one)]) for one in sources.parts)
+    )
     yield "3.2.3", Answer(f"{told} {most}", is_open=is_open, hint="how you found them" if is_open else "")
     located = f"They were located in {name_countries(crowd.countries, 'or')}, as the crowd says. "
     known = located if facts.has_qualifications and crowd.countries else ""
@@ -132,13 +137,15 @@ def _people(sources: Sources) -> Answers:
 def _payment(sources: Sources) -> Answer:
     if is_unpaid(sources):
         return Answer("The study paid nothing.", (3,), hint="unless who sent them gave credit")
+    if len({one.facts.money for one in sources.parts}) > 1:
+        return Answer("participants.md has what was paid, or due, in each offering.", is_open=True)
     if sources.facts.money is MoneyMoves.THERE:
         return Answer("participants.md has what was paid.", (1,))
     return Answer("No money went through the platform; participants.md has what was due.", is_open=True)
 
 
 def _no_people(sources: Sources) -> Answers:
-    said = " ".join(describe_no_raters(sources))
+    said = " ".join(sentence for one in sources.parts for sentence in describe_no_raters(one))
     has_people = bool(sources.results.origin.people)
     yield "3.2.1", Answer("N/A" if has_people else "0", hint=said)
     for number, place in (("3.2.2.1", 3), ("3.2.2.2", 4), ("3.2.2.3", 3), ("3.2.2.4", 3)):

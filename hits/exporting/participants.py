@@ -3,10 +3,10 @@
 participants.md has it as tables; the ARR checklist (research_checklist) and the datasheet refer to it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from evalplatform.wording import count_of
-from hits.analysing import describe_origin
+from hits.analysing import describe_identity, describe_origin, describe_pool
 from hits.exporting.bundle_facts import MoneyMoves, Sources, join_names
 from hits.exporting.pay_words import describe_pay, is_unpaid
 from hits.exporting.power_words import describe_power
@@ -20,14 +20,28 @@ from hits.models.money import money
 def participants(sources: Sources) -> str:
     warning = describe_origin(sources.results.origin)
     parts = ["# Participants", *([f"**{warning}**"] if warning else [])]
-    parts += ["## Who rated", *_who(sources), "## Consent", *_consent(sources)]
+    parts += ["## Who rated", *_together(sources), *_of_each(sources, _who), "## Consent", *_consent(sources)]
     if sources.is_from_people:
-        parts += ["## Pay", _pay(sources), "## Time", *_time(sources)]
+        parts += ["## Pay", *_of_each(sources, lambda one: [_pay(one)]), "## Time", *_of_each(sources, _time)]
     parts += ["## Exclusions", prose(sources, describe_exclusions(sources)), *_exclusion_table(sources)]
     parts += ["## Agreement", prose(sources, describe_agreement(sources))]
     parts += ["## Power", prose(sources, describe_power(sources))]
     parts += ["## Software and hashes", *_software(sources)]
     return "\n\n".join(parts) + "\n"
+
+
+def _of_each(sources: Sources, write: Callable[[Sources], Iterable[str]]) -> Iterator[str]:
+    """Write the same of each offering where several are put together."""
+    for one in sources.parts:
+        if sources.facts.parts:
+            yield f"### {one.facts.marketplace}"
+        yield from write(one)
+
+
+def _together(sources: Sources) -> Iterator[str]:
+    if sources.facts.parts:
+        told = f"Several offerings are put together: {describe_pool(sources.results)}."
+        yield " ".join(filter(None, [told, describe_identity(sources.results)]))
 
 
 def _who(sources: Sources) -> Iterator[str]:
@@ -37,7 +51,7 @@ def _who(sources: Sources) -> Iterator[str]:
     facts, crowd = sources.facts, sources.design.crowd
     rows = {
         **({"recruited": how_recruited(sources)} if facts.is_hired_there else {"rated on": facts.place}),
-        "workers": f"{facts.workers:,}, of whom the results count {sources.results.main.size.workers:,}",
+        "workers": f"{facts.workers:,}, of whom the results count {sources.counted_workers:,}",
         "assignments handed in": f"{facts.submissions:,} ({facts.problems:,} without usable answers, "
         f"{facts.rejected:,} rejected{f', {facts.returned:,} given back on request' if facts.returned else ''}"
         f"{f', {facts.extra:,} extra, by workers who were late' if facts.extra else ''})",

@@ -19,7 +19,8 @@ WHETHER_PAID = f"Whether and how it was paid: {PLAIN_TO_FILL_IN}."
 
 def is_unpaid(sources: Sources) -> bool:
     pay = sources.design.pay
-    return not pay.reward_cents and not pay.bonus_cents and not sources.facts.paid
+    paid = [sources.facts.paid, *(one.paid for one in sources.facts.parts)]
+    return not pay.reward_cents and not pay.bonus_cents and not any(paid)
 
 
 def describe_pay(sources: Sources) -> Iterator[str]:

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 
 from evalplatform.wording import count_of
-from hits.analysing import count_origins
+from hits.analysing import count_origins, describe_identity, describe_pool
 from hits.exporting.bundle_facts import MoneyMoves, Sources, join_names
-from hits.exporting.pay_words import describe_pay, hourly, is_unpaid
+from hits.exporting.pay_words import describe_pay, hourly, is_unpaid, times
 from hits.exporting.to_fill_in import PLAIN_TO_FILL_IN
+from hits.exporting.worker_names import name_workers
 
 NOBODY = "Nobody was recruited or paid."
 MIXED = "All numbers here count them together, so they describe no study of people."
@@ -27,6 +28,36 @@ COUNTRIES = {
 
 
 def describe_raters(sources: Sources) -> Iterator[str]:
+    if sources.facts.parts:
+        yield from _offerings(sources)
+    for one in sources.parts:
+        told = _of_one_offering(one)
+        if not sources.facts.parts:
+            yield from told
+            continue
+        facts = one.facts
+        hits = f"{facts.hits_published:,} of {count_of(facts.hits_built, 'task')} had been published"
+        yield f"In the offering {facts.marketplace}, where {hits}, this happened."
+        yield from (name_workers(sentence, one) for sentence in told)  # each crowd calls them by another word
+
+
+def _offerings(sources: Sources) -> Iterator[str]:
+    """Say what was put together, and what is not known about it."""
+    results = sources.results
+    yield (
+        f"The study was offered {times(len(results.offerings))}, and the work is put together here: "
+        f"{describe_pool(results)}. The frozen design does not plan that."
+    )
+    if identity := describe_identity(results):
+        yield identity
+    yield (
+        f"Amounts are given for each offering, in {sources.design.pay.currency}, and are not added up."
+        if sources.is_from_people
+        else "Numbers are given for each offering."
+    )
+
+
+def _of_one_offering(sources: Sources) -> Iterator[str]:
     if sources.is_from_people:
         yield from _recruiting(sources)
         yield from _agreements(sources)

@@ -19,7 +19,10 @@ from hits.models import Submission
 from hits.screening import EXCLUDED_BY
 
 RATINGS_FILES = ("ratings.csv", "ratings.jsonl", "ratings.parquet")
-TEXTS = ("worker", "dataset", "dialog", "emotion", "generator", "opponent", "criterion", "value", "label", "origin")
+TEXTS = (
+    *("worker", "dataset", "dialog", "emotion", "generator", "opponent", "criterion", "value", "label", "origin"),
+    "offering",
+)
 BOOLEANS = ("is_checkpoint", "is_first_of_card", "is_human", "is_kept")
 TYPES = {"assignment": "int64", "active_ms": "int64", "hidden_ms": "int64", "hit": "int32", "block": "int32"}
 MAY_BE_EMPTY = {"generator", "opponent", "label", "emotion"}  # e.g. the label, where nothing was predicted
@@ -51,7 +54,7 @@ def write_ratings(pieces: Iterable[pd.DataFrame], folder: Path, columns: Sequenc
 
 def read_ratings(path: Path, about: About) -> pd.DataFrame:
     """Read a frame for `analyse`, with datasets, models and values in the bundle's order."""
-    columns = list(described(about.rules, list(about.metrics)))
+    columns = list(described(about.rules, list(about.metrics), bool(about.offerings)))
     try:
         table = _READERS[path.suffix](path, columns, _analysed_columns(columns))
         frame: pd.DataFrame = table.to_pandas()
@@ -68,6 +71,8 @@ def read_ratings(path: Path, about: About) -> pd.DataFrame:
     values = dict.fromkeys(value for scale in about.criteria.values() for value in scale.values)
     frame["value"] = _ordered_category(frame["value"], list(values), path)
     frame["origin"] = _ordered_category(frame["origin"], Submission.Origin.values, path)
+    if about.offerings:
+        frame["offering"] = _ordered_category(frame["offering"], about.offerings, path)
     frame["label"] = pd.Categorical(frame["label"], categories=sorted(frame["label"].dropna().unique()))
     frame["emotion"] = pd.Categorical(frame["emotion"], categories=sorted(frame["emotion"].dropna().unique()))
     ids, names = pd.factorize(frame["external_id"])
@@ -160,7 +165,7 @@ def _read_jsonl(path: Path, columns: Sequence[str], wanted: list[str]) -> Any:
 def _read_parquet(path: Path, columns: Sequence[str], wanted: list[str]) -> Any:
     import pyarrow.parquet
 
-    return pyarrow.parquet.read_table(path, columns=wanted, read_dictionary=list(TEXTS))
+    return pyarrow.parquet.read_table(path, columns=wanted, read_dictionary=[one for one in TEXTS if one in wanted])
 
 
 def _analysed_columns(columns: Sequence[str]) -> list[str]:

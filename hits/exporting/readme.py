@@ -28,7 +28,7 @@ def readme(about: About) -> str:
     files = "\n".join(f"- `{name}`: {text}" for name, text in FILES.items())
     columns = "\n".join(f"| `{name}` | {text} |" for name, text in about.columns.items())
     origin = Origin(**about.origin)
-    whose = f"by workers of the {about.marketplace} marketplace" if origin.is_from_people else "(see above)"
+    whose = _whose(about) if origin.is_from_people else "(see above)"
     warning = "" if origin.is_from_people else f"**{origin.warning}.** {count_origins(origin)}\n\n"
     return f"""# Bundle of the study {about.study}
 
@@ -65,6 +65,14 @@ asked for; the manifest has their hashes.
 Workers have pseudonyms that were made for {_bundles(about)}. They can't be matched with the marketplace's ids, with the
 names on the platform's pages, or with {"other bundles." if not about.pseudonyms else "bundles under other names."}
 """
+
+
+def _whose(about: About) -> str:
+    if about.offerings:
+        return (
+            f"by workers of {len(about.offerings)} offerings that are put together here ({', '.join(about.offerings)})"
+        )
+    return f"by workers of the {about.marketplace} marketplace"
 
 
 def _screening(about: About) -> str:

@@ -11,6 +11,7 @@ from itertools import groupby
 from evalplatform.wording import count_of
 from hits.analysing import ALL_DATASETS, Cell, CriterionReport, Kind, Report, Row, Table
 from hits.exporting.latex import document, escape, mark_table, table, table_side_by_side
+from hits.exporting.offerings_latex import offerings_table
 from hits.stats import Interval, Undefined
 
 UNDEFINED = "--"
@@ -38,6 +39,8 @@ def latex_tables(report: Report, about: str = "All", outcome: str = "") -> dict[
         }
         if one.section("slices").tables:
             makers |= {"slices": _slices}
+        if any(section.key == "offerings" for section in one.sections):
+            makers |= {"offerings": offerings_table}
         if one.is_by_mean:
             makers = {"means": _means, **makers}
         for name, make in makers.items():

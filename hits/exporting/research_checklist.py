@@ -83,7 +83,8 @@ def _annotators(sources: Sources) -> Questions:
 
 
 def _no_people(sources: Sources) -> Questions:
-    yield "D2", "Recruitment and payment", f"N/A: {' '.join(describe_no_raters(sources))}"
+    told = [sentence for one in sources.parts for sentence in describe_no_raters(one)]
+    yield "D2", "Recruitment and payment", f"N/A: {' '.join(told)}"
     yield "D3", "Consent", "N/A: see D2. participants.md has the text of the design."
     yield "D4", "Ethics board", TO_FILL_IN
     yield "D5", "Demographics and geography", "N/A: see D2."
@@ -91,12 +92,9 @@ def _no_people(sources: Sources) -> Questions:
 
 def _people(sources: Sources) -> Questions:
     facts, crowd, consent = sources.facts, sources.design.crowd, sources.facts.consent
-    worth = hourly(sources, facts.minutes) if facts.minutes else "too few assignments were handed in to say per hour"
-    adequate = "" if is_unpaid(sources) else f" At the median time, {worth}. Whether that is adequate: {TO_FILL_IN}"
     yield (
         *("D2", "Recruitment and payment, and whether it is adequate where participants live"),
-        prose(sources, [f"{facts.workers:,} workers took part. {recruiting(sources)}", *describe_pay(sources)])
-        + adequate,
+        "\n\n".join(map(_recruitment_and_pay, sources.parts)),
     )
     yield (
         *("D3", "Consent, and what participants were told about the use of their data"),
@@ -104,10 +102,19 @@ def _people(sources: Sources) -> Questions:
         f"participants.md (version {consent.version[:12]}).",
     )
     yield "D4", "Ethics board", TO_FILL_IN
-    located = crowd.countries and wishes(sources)
+    located = crowd.countries and all(map(wishes, sources.parts))
     where = f"They had to be located in {name_countries(crowd.countries, 'or')}. " if located else ""
     more = "participants.md lists further filters. " if crowd.options else ""
     yield (
         *("D5", "Demographics and geography"),
         f"{where}{more}The platform asks for no demographics: {TO_FILL_IN}",
     )
+
+
+def _recruitment_and_pay(sources: Sources) -> str:
+    facts = sources.facts
+    where = f"{facts.marketplace}: " if sources.results.offerings else ""
+    worth = hourly(sources, facts.minutes) if facts.minutes else "too few assignments were handed in to say per hour"
+    adequate = "" if is_unpaid(sources) else f" At the median time, {worth}. Whether that is adequate: {TO_FILL_IN}"
+    told = [f"{where}{facts.workers:,} workers took part. {recruiting(sources)}", *describe_pay(sources)]
+    return prose(sources, told) + adequate

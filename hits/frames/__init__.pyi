@@ -3,6 +3,8 @@ from .built_frames import USUAL_VALUES as USUAL_VALUES
 from .built_frames import build_ratings as build_ratings
 from .built_frames import build_submissions as build_submissions
 from .built_frames import categories_from_codes as categories_from_codes
+from .pooled_rows import named_by_crowd as named_by_crowd
+from .pooled_rows import pooled_ratings_frame as pooled_ratings_frame
 from .rating_rows import rating_chunks as rating_chunks
 from .rating_rows import ratings_frame as ratings_frame
 from .rating_rows import reply_labels as reply_labels

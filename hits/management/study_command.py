@@ -5,9 +5,10 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from evalplatform.commands import PlatformCommand
+from hits.analysing import find_pool
 from hits.crowds import CROWDS, Met, environment_of
 from hits.designing import get_study
-from hits.models import USUAL_CROWD, Offering, Study, marketplace_name, offering_for
+from hits.models import USUAL_CROWD, Offering, Scope, Study, Submission, marketplace_name, offering_for
 from hits.publishing import WorkerPageAway, check_worker_page, describe_public_orders
 
 
@@ -31,6 +32,23 @@ class StudyCommand(PlatformCommand):
         if environment not in names:
             raise CommandError(f"--crowd {options['crowd']} has no {environment}; there is: {', '.join(names)}.")
         return offering_for(get_study(options["study"]), marketplace_name(options["crowd"], environment))
+
+    def add_scope_arguments(self, parser: CommandParser) -> None:
+        """Add arguments that say which results are meant: one offering's, or several together."""
+        self.add_marketplace_arguments(parser)
+        parser.add_argument(
+            "--together",
+            choices=Submission.Origin.values,
+            help="all offerings together whose work is by people, or all that are simulated or rehearsed",
+        )
+
+    def scope(self, options: dict[str, Any]) -> Scope:
+        """Return what the command is about: one offering, or several together."""
+        if not options["together"]:
+            return self.offering(options)
+        if options["environment"]:
+            raise CommandError("--together means all offerings: leave out --crowd and --environment.")
+        return find_pool(get_study(options["study"]), options["together"])
 
     def add_public_orders_argument(self, parser: CommandParser) -> None:
         parser.add_argument(

@@ -555,6 +555,14 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='Pool',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('origin', models.CharField(choices=[('people', 'People'), ('simulation', 'Simulation'), ('rehearsal', 'Rehearsal')], max_length=10)),
+                ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='pools', to='hits.study')),
+            ],
+        ),
+        migrations.CreateModel(
             name='StudyBundle',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -566,7 +574,8 @@ class Migration(migrations.Migration):
                 ('problem', models.TextField(blank=True)),
                 ('made_at', models.DateTimeField(null=True)),
                 ('is_with_texts', models.BooleanField(default=False)),
-                ('offering', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='bundles', to='hits.offering')),
+                ('offering', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='bundles', to='hits.offering')),
+                ('pool', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='bundles', to='hits.pool')),
             ],
         ),
         migrations.CreateModel(
@@ -582,7 +591,8 @@ class Migration(migrations.Migration):
                 ('results', models.TextField(blank=True)),
                 ('figures', models.JSONField(default=dict)),
                 ('computed_at', models.DateTimeField(null=True)),
-                ('offering', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='results', to='hits.offering')),
+                ('offering', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='results', to='hits.offering')),
+                ('pool', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='results', to='hits.pool')),
             ],
             options={
                 'verbose_name_plural': 'study results',
@@ -836,6 +846,30 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='backgroundjob',
             index=models.Index(fields=['study', 'finished_at'], name='background_jobs_of_study'),
+        ),
+        migrations.AddConstraint(
+            model_name='studybundle',
+            constraint=models.UniqueConstraint(fields=('pool',), name='one_row_of_a_bundle_per_pool'),
+        ),
+        migrations.AddConstraint(
+            model_name='studybundle',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('offering__isnull', False), ('pool', None)), models.Q(('offering', None), ('pool__isnull', False)), _connector='OR'), name='bundle_is_of_an_offering_or_a_pool'),
+        ),
+        migrations.AddConstraint(
+            model_name='studyresults',
+            constraint=models.UniqueConstraint(fields=('pool',), name='one_row_of_results_per_pool'),
+        ),
+        migrations.AddConstraint(
+            model_name='studyresults',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('offering__isnull', False), ('pool', None)), models.Q(('offering', None), ('pool__isnull', False)), _connector='OR'), name='results_are_of_an_offering_or_a_pool'),
+        ),
+        migrations.AddConstraint(
+            model_name='pool',
+            constraint=models.UniqueConstraint(fields=('study', 'origin'), name='one_pool_per_study_and_origin'),
+        ),
+        migrations.AddConstraint(
+            model_name='pool',
+            constraint=models.CheckConstraint(condition=models.Q(('origin__in', ['people', 'simulation', 'rehearsal'])), name='pool_has_an_origin'),
         ),
         migrations.AddConstraint(
             model_name='studybundle',

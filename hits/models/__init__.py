@@ -20,6 +20,7 @@ from hits.models.open_link import Credit, Departure, Entrant, OpenLink, Outcome,
 from hits.models.ordered_bonuses import BonusList
 from hits.models.own_rule import DroppedModel, RuleLook, RuleStop
 from hits.models.payment import Payment
+from hits.models.pool import Pool, Scope, of_scope, origin_of_pool
 from hits.models.publication import Publication
 from hits.models.publishing_run import PublishingRun
 from hits.models.ratings_upload import RatingsUpload
@@ -55,6 +56,7 @@ __all__ = [
     "OpenLink",
     "Outcome",
     "Payment",
+    "Pool",
     "Publication",
     "PublishingRun",
     "RatedDialogs",
@@ -64,6 +66,7 @@ __all__ = [
     "RuleLook",
     "RuleStop",
     "SchedulerBeat",
+    "Scope",
     "ScreeningRun",
     "ServerCall",
     "ShareLink",
@@ -74,6 +77,8 @@ __all__ = [
     "StudyResults",
     "Submission",
     "marketplace_name",
+    "of_scope",
     "offering_for",
+    "origin_of_pool",
     "split_marketplace_name",
 ]

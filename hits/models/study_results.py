@@ -5,11 +5,14 @@ from django.db.models import Q
 
 from evalplatform.background_work import BackgroundWork, BackgroundWorkQuerySet
 from hits.models.offering import Offering
+from hits.models.pool import Pool, Scope
+
+ONE_SCOPE = Q(offering__isnull=False, pool=None) | Q(offering=None, pool__isnull=False)
 
 
 class MadeFromRatings(BackgroundWork):
-    """The last thing of its kind that a background process made from an offering's ratings, and whether it is requested
-    again.
+    """The last thing of its kind that a background process made from an offering's ratings, or from those of a pool of
+    offerings, and whether it is requested again.
 
     `source` identifies the data that it was made from: when the data has changed, it is stale. `problem` says why it
     could not be made.
@@ -23,6 +26,13 @@ class MadeFromRatings(BackgroundWork):
     class Meta:
         abstract = True
 
+    @property
+    def scope(self) -> Scope:
+        found: Scope | None = getattr(self, "offering", None) or getattr(self, "pool", None)
+        if found is None:
+            raise TypeError(f"{type(self).__name__} {self.pk} belongs to nothing.")
+        return found
+
 
 class StudyResults(MadeFromRatings):
     """Results as JSON that hits.analysing.serialising writes, with their figures.
@@ -30,7 +40,8 @@ class StudyResults(MadeFromRatings):
     All of it is computed from the same ratings and stored, so that a page can show it without computing statistics.
     """
 
-    offering = models.ForeignKey(Offering, on_delete=models.CASCADE, related_name="results")
+    offering = models.ForeignKey(Offering, null=True, on_delete=models.CASCADE, related_name="results")
+    pool = models.ForeignKey(Pool, null=True, on_delete=models.CASCADE, related_name="results")
     results = models.TextField(blank=True)
     figures = models.JSONField(default=dict)
     computed_at = models.DateTimeField(null=True)
@@ -39,6 +50,8 @@ class StudyResults(MadeFromRatings):
         verbose_name_plural = "study results"
         constraints = [
             models.UniqueConstraint(fields=["offering"], name="one_row_of_results_per_offering"),
+            models.UniqueConstraint(fields=["pool"], name="one_row_of_results_per_pool"),
+            models.CheckConstraint(condition=ONE_SCOPE, name="results_are_of_an_offering_or_a_pool"),
             models.CheckConstraint(
                 condition=Q(results="") | Q(computed_at__isnull=False, source__gt=""),
                 name="results_say_when_and_from_what",
@@ -46,7 +59,7 @@ class StudyResults(MadeFromRatings):
         ]
 
     def __str__(self) -> str:
-        return f"results of {self.offering}"
+        return f"results of {self.scope}"
 
 
 class RatedDialogs(models.Model):
@@ -64,14 +77,19 @@ class RatedDialogs(models.Model):
 
 
 class StudyBundle(MadeFromRatings):
-    """When the offering's bundle was last made. The bundle itself is a file (hits.exporting.stored_bundles)."""
+    """When the bundle of a scope was last made. The bundle itself is a file (hits.exporting.stored_bundles)."""
 
-    offering = models.ForeignKey(Offering, on_delete=models.CASCADE, related_name="bundles")
+    offering = models.ForeignKey(Offering, null=True, on_delete=models.CASCADE, related_name="bundles")
+    pool = models.ForeignKey(Pool, null=True, on_delete=models.CASCADE, related_name="bundles")
     made_at = models.DateTimeField(null=True)
     is_with_texts = models.BooleanField(default=False)  # whether the last request asked for texts of example dialogs
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["offering"], name="one_row_of_a_bundle_per_offering")]
+        constraints = [
+            models.UniqueConstraint(fields=["offering"], name="one_row_of_a_bundle_per_offering"),
+            models.UniqueConstraint(fields=["pool"], name="one_row_of_a_bundle_per_pool"),
+            models.CheckConstraint(condition=ONE_SCOPE, name="bundle_is_of_an_offering_or_a_pool"),
+        ]
 
     def __str__(self) -> str:
-        return f"bundle of {self.offering}"
+        return f"bundle of {self.scope}"

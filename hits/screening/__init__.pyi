@@ -10,6 +10,10 @@ from .masking import EXCLUDED_BY as EXCLUDED_BY
 from .masking import kept_mask as kept_mask
 from .masking import mark_exclusions as mark_exclusions
 from .masking import rules_in as rules_in
+from .pooled_screening import are_screened_alike as are_screened_alike
+from .pooled_screening import pooled_funnel as pooled_funnel
+from .pooled_screening import pooled_submissions_by_rule as pooled_submissions_by_rule
+from .pooled_screening import pooled_warning as pooled_warning
 from .rule_tables import PAGES_WITH_RULES as PAGES_WITH_RULES
 from .rule_tables import with_rule_tables as with_rule_tables
 from .rules import RULES as RULES

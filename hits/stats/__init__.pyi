@@ -10,6 +10,7 @@ from .estimates import Estimate as Estimate
 from .estimates import Interval as Interval
 from .estimates import Undefined as Undefined
 from .intervals import wilson_interval as wilson_interval
+from .level_differences import level_differences as level_differences
 from .metrics_and_ratings import metric_correlations as metric_correlations
 from .outcomes import LARGER_OF_BOTH as LARGER_OF_BOTH
 from .outcomes import PERMUTATION as PERMUTATION
@@ -21,6 +22,7 @@ from .outcomes import Dependence as Dependence
 from .outcomes import Labels as Labels
 from .outcomes import LabelShare as LabelShare
 from .outcomes import Level as Level
+from .outcomes import LevelDifference as LevelDifference
 from .outcomes import MetricCorrelation as MetricCorrelation
 from .outcomes import PairTest as PairTest
 from .outcomes import Ranked as Ranked

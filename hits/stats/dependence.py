@@ -34,6 +34,7 @@ TRENDS = ("place", "position")
 TURNS = 399
 FLOOR = 1 / (1 + TURNS)  # the smallest p-value that can come out
 MOST_ROUNDS = 100
+OWN_WAVES = "each offering has waves of its own"
 MOST_LEVELS = 12  # with more levels, a level counts as a number, with a slope
 
 
@@ -61,7 +62,7 @@ def _factors(frame: pd.DataFrame, ratings: CodedRatings) -> Mapping[str, Floats 
         "place": _column(frame, "place"),
         "position": _column(frame, "position"),
         "day": _days(frame),
-        "wave": _column(frame, "wave"),
+        "wave": Undefined(OWN_WAVES) if "offering" in frame else _column(frame, "wave"),
         "time": _log_time(frame),
     }
 

@@ -295,3 +295,15 @@ class Slices:
     by: str
     rows: tuple[Slice, ...]
     omitted: int = 0
+
+
+@dataclass(frozen=True)
+class LevelDifference:
+    """How much higher a generator was rated at the `first` level than at the `second`, on the dialogs that were rated
+    at both: the share of the best value, or the mean score of points. Its interval is not corrected."""
+
+    generator: str
+    first: str
+    second: str
+    dialogs: int
+    difference: Estimate | Undefined

@@ -23,48 +23,49 @@ from hits.analysing import (
     results_from_json,
     source_of,
 )
-from hits.models import Offering, ScreeningRun, StudyResults
-from hits.screening import screening_warning
-from hits.tasks import compute_results_of_offering
+from hits.models import Offering, Scope, ScreeningRun, StudyResults
 from hits.views.bundle import bundle_panel
 from hits.views.leaderboard import leaderboard_csv, leaderboard_of
+from hits.views.pooled_pages import find_scope, screening_of_scope, send_results_task, surroundings_of
 from hits.views.result_sections import page_sections, variant_tables
 from hits.views.screening_rows import funnel_table
-from hits.views.study_pages import delay, find_offering, page_address, surroundings, tells_refusals, user_of
+from hits.views.study_pages import page_address, tells_refusals, user_of
 from hits.views.waiting import wait_for
 
-FIRST = ("shares", "comparisons", "ranking", "agreement")  # shown above the panel "What is left out"
+FIRST = ("shares", "offerings", "comparisons", "ranking", "agreement")  # shown above the panel "What is left out"
 
 
 @gzip_page  # the figures are a third of a megabyte, and a tenth of that packed
 @require_GET
+@tells_refusals
 def show_results(request: HttpRequest, name: str) -> HttpResponse:
-    offering = find_offering(request, name)
+    scope = find_scope(request, name)
     try:
-        row = refresh_results(offering, send_results_task, timezone.now())
+        row = refresh_results(scope, send_results_task, timezone.now())
     except EvalPlatformError as error:
         messages.error(request, str(error))
-        row = find_results(offering)
+        row = find_results(scope)
     context = {
-        **surroundings(offering),
+        **surroundings_of(scope),
         **_state(row),
         "is_read": bool(row.results),
-        **(_found(offering, row, request) if row.results else {}),
-        "can_share": can_invite(offering.study, user_of(request)),
+        **(_found(scope, row, request) if row.results else {}),
+        "can_share": isinstance(scope, Offering) and can_invite(scope.study, user_of(request)),
     }
     if row.results:
-        note_look(offering, context["progress"], row.source, user_of(request), timezone.now())
+        note_look(scope, context["progress"], row.source, user_of(request), timezone.now())
     return render(request, "hits/results.html", context)
 
 
 @require_GET
+@tells_refusals
 def show_live(request: HttpRequest, name: str) -> HttpResponse:
     """Render how far the computation is; the page polls this. Once it is done the page reloads, unless someone is
     reading earlier results."""
-    offering = find_offering(request, name)
-    row = find_results(offering)
+    scope = find_scope(request, name)
+    row = find_results(scope)
     is_done, is_read = not row.is_under_way, "reading" in request.GET
-    context = {**surroundings(offering), **_state(row), "is_new": is_done, "is_read": is_read}
+    context = {**surroundings_of(scope), **_state(row), "is_new": is_done, "is_read": is_read}
     response = render(request, "hits/_results_state.html", context)
     if is_done and not is_read:
         response.headers["HX-Refresh"] = "true"
@@ -72,56 +73,53 @@ def show_live(request: HttpRequest, name: str) -> HttpResponse:
 
 
 @require_GET
+@tells_refusals
 def download_leaderboard(request: HttpRequest, name: str) -> HttpResponse:
     """Send the table that the page shows under the same address, as CSV."""
-    offering = find_offering(request, name)
-    row = find_results(offering)
+    scope = find_scope(request, name)
+    row = find_results(scope)
     if not row.results:
         messages.error(request, "There are no results yet: the table can be downloaded as soon as they are computed.")
-        return redirect(page_address("results", offering))
+        return redirect(page_address("results", scope))
     results = results_from_json(row.results)
     shown = report_of(results, _variant(results, request.GET))
     board = leaderboard_of(shown, request.GET)
     if board is None:
         raise Http404("Nothing was compared.")
-    note_look(offering, results.progress, row.source, user_of(request), timezone.now())
+    note_look(scope, results.progress, row.source, user_of(request), timezone.now())
     response = HttpResponse(leaderboard_csv(board, shown), content_type="text/csv; charset=utf-8")
-    response.headers["Content-Disposition"] = f'attachment; filename="{offering.study.name}-leaderboard.csv"'
+    response.headers["Content-Disposition"] = f'attachment; filename="{scope.study.name}-leaderboard.csv"'
     return response
 
 
 @require_POST
 @tells_refusals
 def compute_again(request: HttpRequest, name: str) -> HttpResponse:
-    offering = find_offering(request, name)
+    scope = find_scope(request, name)
     try:
-        refresh_results(offering, send_results_task, timezone.now(), is_forced=True)
+        refresh_results(scope, send_results_task, timezone.now(), is_forced=True)
     except EvalPlatformError as error:
         messages.error(request, str(error))
-    return redirect(page_address("results", offering))
-
-
-def send_results_task(offering: Offering) -> None:
-    delay(compute_results_of_offering, offering)
+    return redirect(page_address("results", scope))
 
 
 def _state(row: StudyResults) -> dict[str, Any]:
-    source = source_of(row.offering)
+    source = source_of(row.scope)
     return {
         "row": row,
         "has_ratings": bool(source),
         "is_stale": bool(row.results) and (row.source != source or bool(row.problem)),
-        "screening_warning": screening_warning(row.offering),
-        "is_screened": ScreeningRun.objects.current(row.offering) is not None,
+        **screening_of_scope(row.scope),
         "is_quiet": row.is_quiet(timezone.now()),
         "wait": wait_for("Computing the results", row),
     }
 
 
-def _found(offering: Offering, row: StudyResults, request: HttpRequest) -> dict[str, Any]:
-    dialogs = f"{reverse('dialogs', args=[offering.study.name])}?market={offering.marketplace}&"
+def _found(scope: Scope, row: StudyResults, request: HttpRequest) -> dict[str, Any]:
+    is_of_one = isinstance(scope, Offering)  # dialogs are listed for one offering, with its workers
+    dialogs = f"{reverse('dialogs', args=[scope.study.name])}?market={scope.marketplace}&" if is_of_one else ""
     found = found_results(row, request.GET, dialogs)
-    return {**found, "bundle": bundle_panel(offering)}
+    return {**found, "bundle": bundle_panel(scope)}
 
 
 def found_results(row: StudyResults, query: QueryDict, dialogs: str) -> dict[str, Any]:
@@ -134,7 +132,7 @@ def found_results(row: StudyResults, query: QueryDict, dialogs: str) -> dict[str
     board = leaderboard_of(shown, query, "" if variant else dialogs)
     criterion = board.criterion if board else shown.criteria[0]
     figures = _figures(row, "") | (_figures(row, variant) if variant else {})
-    run = ScreeningRun.objects.current(row.offering)
+    run = ScreeningRun.objects.current(row.offering) if row.offering else None
     sections = [(section, figures.get(section.key)) for section in page_sections(shown, criterion.criterion)]
     first = {f"{criterion.prefix}{key}" for key in FIRST}
     return {

@@ -17,7 +17,7 @@ from hits.access import study_for
 from hits.analysing import describe_origin, origin_of_work
 from hits.background import send
 from hits.crowds import check_is_allowed, crowd_of, environment_of, offered_marketplaces
-from hits.models import Offering, PublishingRun, Study, offering_for
+from hits.models import Offering, Pool, PublishingRun, Scope, Study, offering_for
 from hits.publishing import last_offering
 
 ATTEMPTS_WHILE_SOMEONE_WAITS = 4
@@ -75,9 +75,9 @@ def back_to_study(request: HttpRequest, study: Study) -> HttpResponse:
     return redirect(f"{reverse('study', args=[study.name])}{f'?{urlencode(kept)}' if kept else ''}")
 
 
-def page_address(page: str, offering: Offering, *more: object) -> str:
-    """Return the address of one of the study's pages, for this marketplace."""
-    return f"{reverse(page, args=[offering.study.name, *more])}?{urlencode({'market': offering.marketplace})}"
+def page_address(page: str, scope: Scope, *more: object) -> str:
+    """Return the address of one of the study's pages, for this marketplace, or for several together."""
+    return f"{reverse(page, args=[scope.study.name, *more])}?{urlencode({'market': scope.marketplace})}"
 
 
 def surroundings(offering: Offering) -> dict[str, Any]:
@@ -97,5 +97,5 @@ def user_of(request: HttpRequest) -> User | None:
     return request.user if isinstance(request.user, User) else None
 
 
-def delay(task: Any, about: Study | Offering | PublishingRun, *more: object) -> None:
+def delay(task: Any, about: Study | Offering | Pool | PublishingRun, *more: object) -> None:
     send(task, about, *more)

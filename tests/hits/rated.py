@@ -16,7 +16,7 @@ WORKERS = 8
 def rate(study: Study, hits: int = 6, workers: int = 4, seed: int = 1) -> None:
     """So many workers rate each of the first HITs: better models better, the human reply best. The last of each HIT
     says good of everything, which the study's own rules leave out."""
-    judge = _careful(dict(Candidate.objects.values_list("pk", "generator__name")))
+    judge = judge_carefully()
     work = []
     for hit in study.hits.prefetch_related("items")[:hits]:
         Publication.objects.get_or_create(
@@ -31,6 +31,10 @@ def rate(study: Study, hits: int = 6, workers: int = 4, seed: int = 1) -> None:
             judges = _careless if is_careless else judge
             work.append(Done(hit, name, f"{seed}-{hit.pk}-{number}", number, begun_at, judges))
     fill(work, random.Random(seed))
+
+
+def judge_carefully() -> Judge:
+    return _careful(dict(Candidate.objects.values_list("pk", "generator__name")))
 
 
 def _careful(generators: dict[int, str]) -> Judge:

@@ -24,7 +24,7 @@ from hits.analysing import compute_results, refresh_results
 from hits.background import send, send_once
 from hits.exporting.making_bundles import make_bundle
 from hits.exporting.stored_bundles import bundle_file, request_bundle
-from hits.models import BackgroundJob, Offering, PublishingRun, Study, StudyBundle, StudyResults, offering_for
+from hits.models import BackgroundJob, Offering, PublishingRun, Scope, Study, StudyBundle, StudyResults, offering_for
 from hits.publishing import request_again, request_run, send_run
 from hits.tasks import plan_size_of_study
 from tests.hits.rated import rate
@@ -135,7 +135,7 @@ def test_a_request_that_can_t_be_sent_leaves_a_later_one_of_someone_else(demo_st
     rate(demo_study, hits=1)
     offering, other, asked_at = offering_for(demo_study, "local"), Recorder("computing"), timezone.now()
 
-    def send_slowly(about: Offering) -> None:
+    def send_slowly(about: Scope) -> None:
         """Hang until someone else has asked again, then give up."""
         refresh_results(offering, other, asked_at + LONG_AGO)
         send_task(Recorder(is_away=True), about.pk)

@@ -3,9 +3,10 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from hits.analysing import describe_left_out, offerings_of
 from hits.exporting import export_bundle, export_ratings, find_browser
 from hits.management.study_command import StudyCommand
-from hits.models import ScreeningRun
+from hits.models import Pool, ScreeningRun
 
 
 class Command(StudyCommand):
@@ -15,6 +16,7 @@ class Command(StudyCommand):
     manage.py export_study demo --out shared-with-lab --pseudonyms our-lab
     manage.py export_study huge --out huge-ratings --only-ratings
     manage.py export_study demo --out for-the-paper --texts --screenshots
+    manage.py export_study demo --out pilot-and-prolific --together people
 
 The same study gives the same bytes, except for pictures of pages (--screenshots), which depend on the browser. --texts
 adds an appendix with three example dialogs: leave it out where the corpus may not be passed on. An older bundle in the
@@ -26,7 +28,7 @@ few thousand. docs/results.md explains every file; check_bundle checks a bundle.
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study")
         parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="the bundle's folder")
-        self.add_marketplace_arguments(parser)
+        self.add_scope_arguments(parser)
         parser.add_argument(
             "--pseudonyms", default="", metavar="NAME", help="share pseudonyms with bundles of this name"
         )
@@ -42,16 +44,18 @@ few thousand. docs/results.md explains every file; check_bundle checks a bundle.
         )
 
     def run(self, options: dict[str, Any]) -> None:
-        offering = self.offering(options)
-        if ScreeningRun.objects.current(offering) is None:
-            self.stderr.write(f"{offering.study} was not screened: everything counts. Run screen_study first.")
+        scope = self.scope(options)
+        if all(ScreeningRun.objects.current(one) is None for one in offerings_of(scope)):
+            self.stderr.write(f"{scope.study} was not screened: everything counts. Run screen_study first.")
+        if isinstance(scope, Pool) and (left_out := describe_left_out(scope)):
+            self.stderr.write(left_out)
         if options["only_ratings"]:
-            about = export_ratings(offering, options["out"], options["pseudonyms"])
+            about = export_ratings(scope, options["out"], options["pseudonyms"])
             self.stdout.write(f"Wrote {about.ratings:,} ratings, without statistics, to {options['out']}.")
             return
         browser = find_browser() if options["screenshots"] else ""
         bundle = export_bundle(
-            offering, options["out"], options["pseudonyms"], has_texts=options["texts"], browser=browser
+            scope, options["out"], options["pseudonyms"], has_texts=options["texts"], browser=browser
         )
         sizes = [one.size for one in bundle.results.criteria]
         counting = sum(size.ratings + size.human_ratings for size in sizes)

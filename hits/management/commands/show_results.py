@@ -9,8 +9,10 @@ from evalplatform.wording import count_of
 from hits.analysing import (
     Results,
     analyse_study,
+    describe_left_out,
     describe_origin,
     note_look,
+    offerings_of,
     report_as_text,
     report_of,
     results_as_json,
@@ -18,7 +20,8 @@ from hits.analysing import (
 )
 from hits.elsewhere import ColumnMapping, FirstLook, describe_problems, parse_columns, read_elsewhere
 from hits.management.study_command import StudyCommand
-from hits.screening import screening_warning
+from hits.models import Pool
+from hits.screening import pooled_warning, screening_warning
 
 
 class Command(StudyCommand):
@@ -26,12 +29,16 @@ class Command(StudyCommand):
 
     manage.py show_results demo
     manage.py show_results demo --json > results.json
+    manage.py show_results demo --crowd prolific --environment live
+    manage.py show_results demo --together people
     manage.py show_results --ratings elsewhere.csv
     manage.py show_results --ratings elsewhere.csv --values "great|fair, more or less|poor"
     manage.py show_results --ratings elsewhere.csv --columns "item=context_id,worker=rater,value=fluency|empathy"
     manage.py show_results --ratings wide.csv --columns "worker=annotator_{generator},value=rating_{generator}"
 
-What the current screening leaves out does not count, and a table shows the results with and without each rule.
+A study may be offered in several places: --crowd and --environment choose one, and --together puts all whose work has
+the same origin together, and shows them side by side. What the current screening leaves out does not count, and a table
+shows the results with and without each rule.
 --ratings takes ratings that were made elsewhere: a CSV file with any separator, or a JSON list of records. What its
 columns are is guessed and told; --columns says it: item, worker, generator, dataset, criterion and value, or raters or
 models for several columns with the values of one rater or model each. Values are numbers, the higher the better, words,
@@ -43,7 +50,7 @@ explains every number."""
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study", nargs="?")
-        self.add_marketplace_arguments(parser)
+        self.add_scope_arguments(parser)
         parser.add_argument("--ratings", type=Path, metavar="FILE", help="ratings made elsewhere")
         parser.add_argument("--columns", default="", help="what the file's columns are: ROLE=COLUMN,...")
         parser.add_argument("--values", default="", help="words of their scale, best first, with commas or | between")
@@ -62,15 +69,18 @@ explains every number."""
         )
 
     def _of_study(self, options: dict[str, Any]) -> Results:
-        offering = self.offering(options)
-        results = analyse_study(offering)
+        scope = self.scope(options)
+        results = analyse_study(scope)
         if not results.main.size.ratings:
             raise EvalPlatformError(
-                f"{offering.study} has no ratings on the {offering.marketplace} marketplace; run sync_hits first."
+                f"{scope.study} has no ratings on the {scope.marketplace} marketplace; run sync_hits first."
             )
-        if warning := screening_warning(offering):
-            self.stderr.write(f"Mind: {warning} `screen_study {offering.study}` applies the study's rules.")
-        note_look(offering, results.progress, source_of(offering), None, timezone.now())
+        warning = pooled_warning(offerings_of(scope)) if isinstance(scope, Pool) else screening_warning(scope)
+        if warning:
+            self.stderr.write(f"Mind: {warning} `screen_study {scope.study}` applies the study's rules.")
+        if isinstance(scope, Pool) and (left_out := describe_left_out(scope)):
+            self.stderr.write(left_out)
+        note_look(scope, results.progress, source_of(scope), None, timezone.now())
         if options["json"] and not results.origin.is_from_people:
             self.stderr.write(describe_origin(results.origin))  # people see what a program may overlook
         return results
