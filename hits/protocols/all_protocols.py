@@ -7,12 +7,14 @@ from hits.models.design import StudyDesign
 from hits.protocols.areas import Areas
 from hits.protocols.checking_protocols import SMALLEST_DESIGN, checked_protocol
 from hits.protocols.likert import Likert
+from hits.protocols.pairs import Pairs
 from hits.protocols.protocol import Protocol
 
 # A study that names no protocol uses the first.
 REGISTERED: list[type[Protocol[Any]]] = [
     Areas,
     Likert,
+    Pairs,
 ]
 PROTOCOLS = {one.name: checked_protocol(one) for one in REGISTERED}
 

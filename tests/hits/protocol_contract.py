@@ -36,6 +36,8 @@ def check_answers(protocol: Protocol[Any]) -> None:
     assert protocol.missing(protocol.nothing(), len(ORDER)) == len(ORDER)
     assert not protocol.is_redone(value, value)
     for strange in [*strange_answers(sent), {**sent, "more": 1}]:
+        if strange == sent:  # an empty text stays one
+            continue
         with pytest.raises(InvalidAnswer):
             protocol.read(strange, ORDER)
     with pytest.raises(InvalidAnswer):

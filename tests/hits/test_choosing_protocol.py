@@ -158,7 +158,7 @@ def test_an_unknown_protocol_can_be_repaired_in_the_form(draft: Study, researche
     assert check_draft(Study.objects.get().design).problems == []
 
 
-@pytest.mark.parametrize("ways", [("scales", "areas"), ("pairs", "areas"), ("pairs", "scales"), ("scales", "pairs")])
+@pytest.mark.parametrize("ways", [("scales", "areas"), ("duels", "areas"), ("duels", "scales"), ("scales", "duels")])
 @pytest.mark.usefixtures("example_corpus")
 def test_switching_there_and_on_leaves_no_problem(ways: tuple[str, str]) -> None:
     settings: dict[str, Any] = parse_design({**DEMO, **OWN}).as_json()

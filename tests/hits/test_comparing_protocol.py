@@ -28,12 +28,12 @@ from tests.conftest import DEMO
 from tests.hits.crowd import CrowdWorker, now, people, publish
 from tests.hits.toy_pairs import Pairs
 
-SETTINGS = {**DEMO, "protocol": "pairs"}
+SETTINGS = {**DEMO, "protocol": "duels"}
 
 
 @pytest.fixture(autouse=True)
 def pairs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(PROTOCOLS, "pairs", Pairs)
+    monkeypatch.setitem(PROTOCOLS, "duels", Pairs)
 
 
 @pytest.fixture

@@ -50,18 +50,18 @@ def changed(**members: Any) -> type[Protocol[Any]]:
 @pytest.mark.parametrize(
     ("protocol", "problem"),
     [
-        (changed(sent_class=TakenSent), "pairs: 'moves' in sent_class is a field of every answer"),
+        (changed(sent_class=TakenSent), "duels: 'moves' in sent_class is a field of every answer"),
         (
             changed(page_settings=lambda self: {"token": ""}),
-            r"pairs: 'token' in page_settings\(\) is there in any page",
+            r"duels: 'token' in page_settings\(\) is there in any page",
         ),
-        (changed(criteria=[Criterion("Care & wit", GOOD)]), "pairs: criteria: 'Care & wit' can't name a criterion"),
-        (changed(checkpoint_criterion="wit"), "pairs: checkpoint_criterion 'wit' is no criterion"),
+        (changed(criteria=[Criterion("Care & wit", GOOD)]), "duels: criteria: 'Care & wit' can't name a criterion"),
+        (changed(checkpoint_criterion="wit"), "duels: checkpoint_criterion 'wit' is no criterion"),
         (
             changed(outcomes={"mean score": "mean"}),
             "'win rate', and it offers 'mean score': give its design an Analysis",
         ),
-        (changed(design_class=OtherDefault), "pairs: its settings need defaults"),
+        (changed(design_class=OtherDefault), "duels: its settings need defaults"),
     ],
 )
 def test_a_protocol_that_can_t_work_is_refused_when_it_is_registered(

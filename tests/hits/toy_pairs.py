@@ -38,7 +38,7 @@ class PairsAnalysis(AnalysisPart):
 
 
 class PairsDesign(StudyDesign):
-    protocol: Literal["pairs"] = "pairs"
+    protocol: Literal["duels"] = "duels"
     checkpoints: CheckpointPart = CheckpointPart()
     task: PairsTask = PairsTask()
     warm_up: PairsWarmUp = PairsWarmUp()
@@ -52,7 +52,7 @@ class PairsSent(Sent):
 class Pairs(Protocol[PairsDesign]):
     """The value that is stored says by criterion which card is better: its number, or "both"."""
 
-    name = "pairs"
+    name = "duels"
     title = "They compare two replies"
     design_class = PairsDesign
     sent_class = PairsSent

@@ -3,10 +3,12 @@ import type { PageData } from "../../generated/page";
 import { areasProtocol } from "./areas";
 import type { Protocol } from "./contract";
 import { likertProtocol } from "./likert";
+import { pairsProtocol } from "./pairs";
 
 const PROTOCOLS: Record<string, (data: PageData) => Protocol> = {
   areas: areasProtocol,
   likert: likertProtocol,
+  pairs: pairsProtocol,
 };
 
 export function protocolOf(name: string, data: PageData): Protocol {

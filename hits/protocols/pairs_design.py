@@ -1,0 +1,82 @@
+"""Defines the settings of a study that compares two replies at a time, and finds what contradicts itself in them."""
+
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from hits.errors import DesignProblem
+from hits.models.design import (
+    AnalysisPart,
+    CheckpointPart,
+    Outcome,
+    Part,
+    StudyDesign,
+    TaskPart,
+    Text,
+    WarmUpPart,
+    WarmUpReply,
+)
+from hits.protocols import pairs_texts
+from hits.protocols.criteria import OVERALL, Key
+
+Verdict = Literal["better", "worse", "tie"]
+
+
+class PairQuestion(Part):
+    """A question about a pair, as a study file names it."""
+
+    name: Key = OVERALL
+    label: Annotated[str, Field(max_length=100)] = ""
+    question: Annotated[str, Field(max_length=1000)] = ""  # the task's question if empty
+
+
+class PairsTask(TaskPart):
+    description: Annotated[Text, Field(max_length=2000)] = pairs_texts.DESCRIPTION
+    question: Text = pairs_texts.QUESTION
+    welcome: Text = pairs_texts.WELCOME
+    instructions: Text = pairs_texts.INSTRUCTIONS
+    consent: Text = pairs_texts.CONSENT
+    questions: list[PairQuestion] = Field(default=[PairQuestion()], min_length=1, max_length=7)
+    may_tie: bool = True
+    may_reject_both: bool = False  # "both bad", which counts as a tie
+    asks_why: bool = False  # a reason in words, if the worker likes
+
+
+class PairsCheckpoints(CheckpointPart):
+    question: Annotated[str, Field(max_length=30)] = ""  # the first one if empty
+    may_tie: bool = False  # whether the point is won if the human reply is called as good
+
+
+class PairsWarmUpReply(WarmUpReply):
+    fitting: list[Verdict] = Field(min_length=1)
+    hint: Text = "Perhaps the other one?"
+
+
+class PairsWarmUp(WarmUpPart):
+    replies: list[PairsWarmUpReply] = Field(
+        default=[PairsWarmUpReply.model_validate(reply) for reply in pairs_texts.WARM_UP_REPLIES], min_length=1
+    )
+
+
+class PairsAnalysis(AnalysisPart):
+    outcome: Outcome = "win rate"
+
+
+class PairsDesign(StudyDesign):
+    protocol: Literal["pairs"] = "pairs"
+    checkpoints: PairsCheckpoints = PairsCheckpoints()
+    task: PairsTask = PairsTask()
+    warm_up: PairsWarmUp = PairsWarmUp()
+    analysis: PairsAnalysis = PairsAnalysis()
+
+
+def find_pairless_settings(design: PairsDesign) -> Iterator[DesignProblem]:
+    if len(design.warm_up.replies) != 2:
+        yield DesignProblem("warm_up.replies", "two replies are compared; write exactly two")
+    if not design.task.may_tie and design.checkpoints.may_tie:
+        yield DesignProblem("checkpoints.may_tie", "workers can't call two replies equal in this study")
+    if not design.task.may_tie and any("tie" in one.fitting for one in design.warm_up.replies):
+        yield DesignProblem("warm_up.replies", "workers can't call two replies equal in this study")
+    if len(design.generators) > 1 and not design.primary_pairs:
+        yield DesignProblem("analysis.compare", "names no pair of the study's models; workers would have nothing to do")
