@@ -15,9 +15,9 @@ from tokenizers import Tokenizer
 from generation.emotions import LABEL_IDS, NEUTRAL
 from generation.errors import DataRefused
 from generation.networks.tokenizing import PAD, encode_context, encode_reply
+from generation.training.context_pairs import Pair
 from generation.training.objective import IGNORED, Batch
 from generation.training.ordering import Indices
-from generation.training.pairs import Pair
 
 
 class PairExamples:

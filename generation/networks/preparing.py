@@ -16,8 +16,8 @@ from generation.networks.families import FAMILIES
 from generation.networks.family import Family, HasTokenizer
 from generation.networks.network_config import NetworkConfig
 from generation.networks.pair_examples import PairExamples
+from generation.training.context_pairs import Source, pairs_of
 from generation.training.objective import Objective, Score
-from generation.training.pairs import Source, pairs_of
 from generation.training.plan import Plan, Say
 from generation.training.state import STATE
 from generation.training.world import World

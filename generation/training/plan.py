@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from generation.corpora.import_records import DialogRecord
-from generation.training.pairs import Source
+from generation.training.context_pairs import Source
 
 HELD_OUT_OF = 10  # if no validation data is named, one of so many conversations is held out for validation
 Say = Callable[[str], None]

@@ -11,7 +11,7 @@ from generation.corpora.formats import read_dialog_file
 from generation.corpora.lines import Problem
 from generation.importing import ImportOptions, import_dialogs
 from generation.models import Dialog
-from generation.training.pairs import Source, pairs_of
+from generation.training.context_pairs import Source, pairs_of
 from tests.conftest import WriteFile
 
 

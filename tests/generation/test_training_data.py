@@ -12,10 +12,10 @@ from generation.corpora.import_records import DialogRecord
 from generation.emotions import LABELS
 from generation.errors import DataRefused
 from generation.importing import import_dialogs
+from generation.training.context_pairs import Pair, Source, pairs_of
 from generation.training.history import draw_curves
 from generation.training.labelling import label_dialogs
 from generation.training.ordering import epoch_batches, share_of
-from generation.training.pairs import Pair, Source, pairs_of
 from tests.conftest import CORPUS, WriteFile
 
 

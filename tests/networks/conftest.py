@@ -17,9 +17,9 @@ from generation.networks.families import GENERATOR, load_trainable
 from generation.networks.meed2 import PREDICTOR, Meed2, ResponsePredictor
 from generation.networks.network_config import NetworkConfig
 from generation.networks.tokenizing import PAD, encode_context, encode_reply, train_tokenizer
+from generation.training.context_pairs import Source
 from generation.training.history import run_folder
 from generation.training.options import TrainingSettings
-from generation.training.pairs import Source
 from generation.training.plan import Data, Plan
 from generation.training.state import RunState
 from generation.training.train import train

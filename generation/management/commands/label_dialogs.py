@@ -43,8 +43,8 @@ for train_generator and import_dialogs; they also have each dialog's emotionalit
         if options["most_emotional"] < 0 or (options["others"] and not options["most_emotional"]):
             raise CommandError("--others needs --most-emotional, which is a number above 0.")
         from generation.networks.emotion_classifier import EmotionClassifier
+        from generation.training.context_pairs import Source
         from generation.training.labelling import label_dialogs
-        from generation.training.pairs import Source
 
         console = plain_console()
         columns = (TextColumn("Labelling"), TextColumn("{task.completed:,.0f} dialogs"), TimeElapsedColumn())

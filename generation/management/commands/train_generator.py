@@ -108,7 +108,7 @@ docs/training.md has recipes and their results."""
         settings = TrainingSettings(**{field.name: options[field.name] for field in fields(TrainingSettings)})
         part = _check_part(options)
         # These are imported here, because torch takes seconds, and --help and wrong options don't need it.
-        from generation.training.pairs import Source
+        from generation.training.context_pairs import Source
         from generation.training.plan import Data, Plan
         from generation.training.train import train
         from generation.training.world import join_world
