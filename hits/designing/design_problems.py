@@ -16,13 +16,12 @@ from generation.models import Dataset, Generator
 from hits.crowds import CROWDS, planned_crowd
 from hits.designing.analysis_problems import find_impossible_analysis
 from hits.designing.asking_problems import find_impossible_asking
+from hits.designing.choice_problems import MOST_IDS_SHOWN, find_wrong_choice
 from hits.designing.selecting import Selection, fill_blocks, missing_replies, select_dialogs
 from hits.designing.sizing import size_of_batches
 from hits.errors import DesignProblem, InvalidStudy
 from hits.models.design import StudyDesign
 from hits.protocols import protocol_in, protocol_of
-
-MOST_IDS_SHOWN = 5
 
 
 def parse_design(settings: Mapping[str, Any]) -> StudyDesign:
@@ -83,7 +82,7 @@ def _look_through_data(design: StudyDesign) -> tuple[list[DesignProblem], list[S
     )
     selections = select_dialogs(known)
     for part, selection in zip(known.datasets, selections, strict=True):
-        problems += _find_short_dataset(known, part.dialog_count, selection)
+        problems += find_wrong_choice(known, part, selection)
         if design.data.incomplete == "refuse":
             problems += _find_unanswered_dialogs(known, selection)
     return problems or _find_too_few_golds(design, fill_blocks(design, selections)), selections
@@ -265,19 +264,6 @@ def _find_unknown_names(design: StudyDesign) -> list[DesignProblem]:
             message = f"there is no generator {name!r}; import its replies, or use one of: {known}"
             problems.append(DesignProblem("generators", message))
     return problems
-
-
-def _find_short_dataset(design: StudyDesign, wanted: int, selection: Selection) -> list[DesignProblem]:
-    found = len(selection.dialogs)
-    if found == wanted or (found and design.data.short == "take all"):
-        return []
-    answered = " that all generators have answered" if design.data.incomplete == "skip" else ""
-    message = (
-        f"{selection.dataset} has {count_of(found, 'dialog')}{answered}, and {wanted:,} are asked for; import more"
-    )
-    if found:
-        message += f', ask for {found:,}, or set data.short = "take all"'
-    return [DesignProblem("datasets", message)]
 
 
 def _find_unanswered_dialogs(design: StudyDesign, selection: Selection) -> list[DesignProblem]:

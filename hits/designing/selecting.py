@@ -6,20 +6,21 @@ not matter.
 """
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import dataclass, field
+from itertools import islice, zip_longest
 
-from django.db.models import Case, Count, Exists, OuterRef, Value, When
+from django.db.models import Case, Count, Exists, F, OuterRef, Value, When
 
 from generation.models import Candidate, Dataset, Dialog, Generator
 from hits.designing.sizing import size_of_batches
-from hits.models.design import StudyDesign
+from hits.models.design import DatasetPart, StudyDesign
 
 CHUNK = 5_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class ChosenDialog:
     """A dialog that the study takes."""
 
@@ -35,6 +36,7 @@ class Selection:
     dataset: str
     dialogs: list[ChosenDialog]
     skipped_count: int = 0  # dialogs passed over because some generator has not answered them
+    scarce: dict[str, int] = field(default_factory=dict)  # values of a label with too few dialogs, and how many
 
 
 @dataclass(frozen=True)
@@ -55,8 +57,7 @@ def select_dialogs(design: StudyDesign) -> list[Selection]:
     """Return the dialogs of each dataset of the design in seeded order, as many as it asks for or as there are."""
     generators = list(Generator.objects.filter(name__in=design.generators))
     return [
-        _select_from_dataset(design, Dataset.objects.get(name=part.name), part.dialog_count, generators)
-        for part in design.datasets
+        _select_from_dataset(design, Dataset.objects.get(name=part.name), part, generators) for part in design.datasets
     ]
 
 
@@ -95,7 +96,9 @@ def chunks(dialogs: list[ChosenDialog], size: int = CHUNK) -> Iterator[list[Chos
         yield chunk
 
 
-def _select_from_dataset(design: StudyDesign, dataset: Dataset, wanted: int, generators: list[Generator]) -> Selection:
+def _select_from_dataset(
+    design: StudyDesign, dataset: Dataset, part: DatasetPart, generators: list[Generator]
+) -> Selection:
     rows = Dialog.objects.filter(dataset=dataset)
     dialog_count = rows.count()
     if design.data.incomplete == "skip":
@@ -106,12 +109,35 @@ def _select_from_dataset(design: StudyDesign, dataset: Dataset, wanted: int, gen
             .filter(answers=len(generators))
         )
         rows = rows.filter(pk__in=complete.values("dialog"))
+    label = F(part.even_by) if part.even_by else Value("")
     has_gold = Case(When(gold="", then=Value(False)), default=Value(True))
-    columns = rows.annotate(has_gold=has_gold).values_list("pk", "external_id", "has_gold")
-    found = [
-        (order_key(design.seed, dataset.name, external_id), pk, external_id, bool(is_checkable))
-        for pk, external_id, is_checkable in columns.iterator(chunk_size=CHUNK)
-    ]
-    found.sort()
-    chosen = [ChosenDialog(pk, external_id, has_gold) for _, pk, external_id, has_gold in found[:wanted]]
-    return Selection(dataset.name, chosen, skipped_count=dialog_count - len(found))
+    columns = rows.annotate(has_gold=has_gold, label=label).values_list("pk", "external_id", "has_gold", "label")
+    named = set(part.ids)
+    found = sorted(
+        (order_key(design.seed, dataset.name, external_id), label, ChosenDialog(pk, external_id, bool(is_checkable)))
+        for pk, external_id, is_checkable, label in columns.iterator(chunk_size=CHUNK)
+        if not named or external_id in named
+    )
+    skipped_count = dialog_count - len(found) if not named else 0
+    if part.even_by:
+        return _select_evenly(design, dataset, part, found, skipped_count)
+    return Selection(dataset.name, [dialog for _, _, dialog in found[: part.dialog_count]], skipped_count)
+
+
+def _select_evenly(
+    design: StudyDesign, dataset: Dataset, part: DatasetPart, found: list[tuple[bytes, str, ChosenDialog]], skipped: int
+) -> Selection:
+    """Take as many dialogs of each value of the label. What is left over goes to values that the seed chooses.
+
+    Dialogs without the label are never chosen. Where a value has too few, others get more, and it is named as scarce.
+    """
+    by_value: dict[str, list[tuple[bytes, str, ChosenDialog]]] = defaultdict(list)
+    for one in found:
+        if one[1]:
+            by_value[one[1]].append(one)
+    values = sorted(by_value, key=lambda value: order_key(design.seed, "value", dataset.name, value))
+    ranked = [one for rank in zip_longest(*(by_value[value] for value in values)) for one in rank if one is not None]
+    each = part.dialog_count // len(values) if values else 0
+    scarce = {value: len(by_value[value]) for value in sorted(values) if len(by_value[value]) < each}
+    chosen = sorted(ranked[: part.dialog_count])
+    return Selection(dataset.name, [dialog for _, _, dialog in chosen], skipped, scarce)

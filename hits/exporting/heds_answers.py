@@ -8,7 +8,7 @@ from hits.analysing import CriterionResults
 from hits.exporting.analysis_methods import describe_findings
 from hits.exporting.bundle_facts import MoneyMoves, Sources, join_names
 from hits.exporting.heds_questions import LANGUAGES, OTHER_LANGUAGE
-from hits.exporting.methods import dialogs_by_dataset, how_replies_were_shown
+from hits.exporting.methods import describe_drawing, dialogs_by_dataset, how_replies_were_shown
 from hits.exporting.pay_words import is_unpaid
 from hits.exporting.power_words import describe_power, what_decides
 from hits.exporting.quality_methods import describe_exclusions
@@ -72,13 +72,11 @@ def _sample(sources: Sources) -> Answers:
     designed = "" if rated == facts.dialogs else f" The design had {facts.dialogs:,} dialogs."
     yield "3.1.1", Answer(f"{rated:,}: one for each dialog with ratings that count ({counts}).{designed}")
     several = len(design.datasets) > 1
-    within = "within each dataset" if several else "from the dataset"
     yield (
         "3.1.2",
         Answer(
-            f"Dialogs were drawn at random by a program {within} (seed {design.seed}); each system's output for a "
-            "drawn dialog was evaluated.",
-            (2,) if several else (1,),
+            f"The dialogs were {describe_drawing(design)}; each system's output for a chosen dialog was evaluated.",
+            (2,) if several or any(part.even_by for part in design.datasets) else (1,),
         ),
     )
     power = facts.power

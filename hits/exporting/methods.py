@@ -14,6 +14,7 @@ from hits.exporting.latex import escape
 from hits.exporting.quality_methods import describe_agreement, describe_exclusions
 from hits.exporting.raters import describe_raters
 from hits.exporting.worker_names import name_workers
+from hits.models.design import StudyDesign
 from hits.protocols import protocol_of
 
 SMALL_NUMBERS = dict(enumerate("one two three four five six seven eight nine ten".split(), start=1))
@@ -62,7 +63,7 @@ def _material(sources: Sources) -> Iterator[str]:
     number = len(design.generators)
     models = f"{SMALL_NUMBERS.get(number, number)} model{'s' if number > 1 else ''} ({join_names(design.generators)})"
     verb = "We compared" if len(design.generators) > 1 else "We evaluated"
-    drawn = f"drawn at random within each dataset (seed {design.seed})"
+    drawn = describe_drawing(design)
     by_name = dialogs_by_dataset(sources)
     if rated == sources.facts.dialogs:
         yield f"{verb} {models} on {count_of(rated, 'dialog')} ({by_name}), {drawn}."
@@ -71,6 +72,20 @@ def _material(sources: Sources) -> Iterator[str]:
             f"{verb} {models} on {count_of(rated, 'dialog')} with ratings that count ({by_name}), out of "
             f"{sources.facts.dialogs:,} that the design had {drawn}."
         )
+
+
+def describe_drawing(design: StudyDesign) -> str:
+    """Say how dialogs were chosen: "drawn at random within each dataset (seed 2021)"."""
+    label = {"emotion": "emotion", "gold_label": "label of the human reply"}
+    even = {part.name: label[part.even_by] for part in design.datasets if part.even_by}
+    listed = [part.name for part in design.datasets if part.ids]
+    if len(listed) == len(design.datasets):
+        return "which the researchers named one by one"
+    if set(even) == {part.name for part in design.datasets} and len(set(even.values())) == 1:
+        return f"drawn at random, as many of each {next(iter(even.values()))} (seed {design.seed})"
+    but = [f"from {name} as many of each {one}" for name, one in even.items()]
+    but += [f"those of {join_names(listed)} named one by one by the researchers"] if listed else []
+    return f"drawn at random within each dataset{''.join(f', {one}' for one in but)} (seed {design.seed})"
 
 
 def dialogs_by_dataset(sources: Sources) -> str:

@@ -93,9 +93,27 @@ class Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+def _is_empty(value: Any) -> bool:
+    return not value
+
+
 class DatasetPart(Part):
     name: Name
     dialog_count: int = Field(alias="dialogs", ge=1, le=10_000_000)
+    # As many of each value of a label as of any other: 128 dialogs by emotion are 4 of each of 32 emotions.
+    # Like `ids`, it is written down only where it is set.
+    even_by: Literal["", "emotion", "gold_label"] = Field("", exclude_if=_is_empty)
+    # These dialogs and no others; `dialogs` is their number, and need not be written then.
+    ids: list[Annotated[str, Field(min_length=1, max_length=200)]] = Field(
+        default=[], max_length=100_000, exclude_if=_is_empty
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _count_ids(cls, settings: Any) -> Any:
+        if isinstance(settings, Mapping) and isinstance(settings.get("ids"), list) and settings["ids"]:
+            return {"dialogs": len(settings["ids"]), **settings}
+        return settings
 
 
 class DataPolicy(Part):

@@ -180,9 +180,15 @@ def _labels(post: QueryDict, path: str) -> list[dict[str, str]]:
 def _dataset_counts(post: QueryDict, path: str) -> list[dict[str, Any]]:
     names = _all(post, f"{path}.name")
     counts = [as_number(count) for count in _all(post, f"{path}.dialogs")]
-    return [
-        {"name": name, "dialogs": count} for name, count in zip(names, counts, strict=False) if count not in ("", 0)
-    ]
+    even_by, ids = ([*_all(post, f"{path}.{more}"), *[""] * len(names)] for more in ("even_by", "ids"))
+    found = []
+    for name, count, label, text in zip(names, counts, even_by, ids, strict=False):
+        listed = [line.strip() for line in text.splitlines() if line.strip()]
+        asked = len(listed) if listed and count in ("", 0) else count
+        if asked not in ("", 0):
+            further = {"even_by": label, "ids": listed}
+            found.append({"name": name, "dialogs": asked} | {key: value for key, value in further.items() if value})
+    return found
 
 
 def _warm_up_replies(post: QueryDict, path: str, fitting: str) -> list[dict[str, Any]]:

@@ -16,7 +16,7 @@ SPARE_REPLIES = 2
 
 def dataset_rows(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
     """List all datasets with how many dialogs the draft wants; those of the draft come first, in its order."""
-    asked = {part.get("name"): part.get("dialogs") for part in get_setting(settings, "datasets")}
+    asked = {part.get("name"): part for part in get_setting(settings, "datasets")}
     order = {name: rank for rank, name in enumerate(asked)}
     counted = sorted(
         count_datasets(Dataset.objects.all()), key=lambda counts: order.get(counts.dataset.name, len(order))
@@ -26,9 +26,12 @@ def dataset_rows(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
             "dataset": counts.dataset,
             "dialog_count": counts.dialog_count,
             "gold_count": counts.gold_count,
-            "asked": asked.get(counts.dataset.name, 0),
+            "asked": part.get("dialogs", 0),
+            "even_by": part.get("even_by", ""),
+            "ids": "\n".join(map(str, _as_list(part.get("ids")))),
         }
         for counts in counted
+        for part in [asked.get(counts.dataset.name, {})]
     ]
 
 

@@ -1,5 +1,6 @@
 """Settings -> a Study, or every problem at once."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -406,3 +407,75 @@ def test_a_word_where_a_number_belongs_is_said_in_plain_words(example_corpus: No
 
     with pytest.raises(InvalidStudy, match=r"datasets\.1\.dialogs: 'seven' is not a whole number; write it as 20"):
         parse_design(settings)
+
+
+# --- Which dialogs ---------------------------------------------------------------------------------------------------
+
+
+def chosen(**part: Any) -> list[str]:
+    asked = settings(datasets=[{"name": "example-empathetic", **part}], generators=["generic"], screening=[])
+    return [dialog.external_id for dialog in select_dialogs(parse_design(asked))[0].dialogs]
+
+
+@pytest.fixture
+def four_emotions(example_corpus: None) -> list[str]:
+    """In the order of their ids, the first ten dialogs are sad, and the others happy, proud and afraid in turn."""
+    ids = sorted(Dialog.objects.filter(dataset__name="example-empathetic").values_list("external_id", flat=True))
+    for place, one in enumerate(ids):
+        emotion = "sad" if place < 10 else ["happy", "proud", "afraid"][place % 3]
+        Dialog.objects.filter(dataset__name="example-empathetic", external_id=one).update(emotion=emotion)
+    return ids
+
+
+def emotions_of(ids: list[str]) -> Counter[str]:
+    found = Dialog.objects.filter(dataset__name="example-empathetic", external_id__in=ids)
+    return Counter(found.values_list("emotion", flat=True))
+
+
+def test_as_many_dialogs_of_each_emotion(four_emotions: list[str]) -> None:
+    eight, nine = (chosen(dialogs=count, even_by="emotion") for count in (8, 9))
+
+    assert set(emotions_of(eight).values()) == {2}
+    assert sorted(emotions_of(nine).values()) == [2, 2, 2, 3]
+    assert set(eight) <= set(nine)
+    assert chosen(dialogs=8, even_by="emotion") == eight
+
+
+def test_a_rare_emotion_is_named_and_dialogs_without_one_are_never_chosen(four_emotions: list[str]) -> None:
+    Dialog.objects.filter(emotion="sad").exclude(external_id=four_emotions[0]).update(emotion="")
+    asked = settings(datasets=[{"name": "example-empathetic", "dialogs": 8, "even_by": "emotion"}])
+
+    told = problems_of({**asked, "generators": ["generic"]})
+    Dialog.objects.filter(dataset__name="example-empathetic").update(emotion="")
+    none = problems_of({**asked, "generators": ["generic"]})
+
+    assert any("too few dialogs of sad (1) for as many of each emotion" in one for one in told)
+    assert any("no dialog of example-empathetic has a value for emotion" in one for one in none)
+
+
+def test_dialogs_can_be_named_one_by_one(four_emotions: list[str]) -> None:
+    three = [four_emotions[place] for place in (4, 2, 9)]
+
+    assert sorted(chosen(ids=three)) == sorted(three)
+    named = settings(datasets=[{"name": "example-empathetic", "ids": three}], screening=[])
+    assert parse_design(named).datasets[0].dialog_count == 3
+
+
+@pytest.mark.parametrize(
+    ("part", "problem"),
+    [
+        ({"ids": ["1", "nobody"]}, "with these ids: "),
+        ({"ids": ["1", "1"]}, "lists 1 twice"),
+        ({"ids": ["1"], "dialogs": 2}, "lists 1 id, and 2 dialogs are asked for"),
+        ({"ids": ["1"], "even_by": "emotion"}, "both ids and even_by"),
+        ({"dialogs": 4, "even_by": "mood"}, "even_by"),
+    ],
+)
+def test_a_wrong_choice_of_dialogs_is_one_line(example_corpus: None, part: dict[str, Any], problem: str) -> None:
+    told = problems_of(settings(datasets=[{"name": "example-empathetic", **part}]))
+
+    assert any(problem in one and one.startswith("datasets") for one in told), told
+
+
+def test_a_design_that_names_no_choice_is_written_as_before(example_corpus: None) -> None:
+    assert parse_design(settings()).as_json()["datasets"][0].keys() == {"name", "dialogs"}
