@@ -44,6 +44,10 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('dataset', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='dialogs', to='generation.dataset')),
             ],
+            options={
+                'indexes': [models.Index(fields=['dataset', 'context_key'], name='dialog_by_context')],
+                'constraints': [models.UniqueConstraint(fields=('dataset', 'external_id'), name='one_dialog_per_dataset_and_id'), models.CheckConstraint(condition=models.Q(('external_id', ''), _negated=True), name='dialog_has_an_id')],
+            },
         ),
         migrations.CreateModel(
             name='Generator',
@@ -68,6 +72,9 @@ class Migration(migrations.Migration):
                 ('dataset', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='generation.dataset')),
                 ('generator', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='generation.generator')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(condition=models.Q(('finished_at', None)), fields=('generator', 'dataset', 'origin'), name='one_open_run_per_origin')],
+            },
         ),
         migrations.CreateModel(
             name='Candidate',
@@ -81,29 +88,8 @@ class Migration(migrations.Migration):
                 ('run', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='candidates', to='generation.generationrun')),
                 ('generator', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='candidates', to='generation.generator')),
             ],
-        ),
-        migrations.AddIndex(
-            model_name='dialog',
-            index=models.Index(fields=['dataset', 'context_key'], name='dialog_by_context'),
-        ),
-        migrations.AddConstraint(
-            model_name='dialog',
-            constraint=models.UniqueConstraint(fields=('dataset', 'external_id'), name='one_dialog_per_dataset_and_id'),
-        ),
-        migrations.AddConstraint(
-            model_name='dialog',
-            constraint=models.CheckConstraint(condition=models.Q(('external_id', ''), _negated=True), name='dialog_has_an_id'),
-        ),
-        migrations.AddConstraint(
-            model_name='generationrun',
-            constraint=models.UniqueConstraint(condition=models.Q(('finished_at', None)), fields=('generator', 'dataset', 'origin'), name='one_open_run_per_origin'),
-        ),
-        migrations.AddConstraint(
-            model_name='candidate',
-            constraint=models.UniqueConstraint(fields=('dialog', 'generator'), name='one_candidate_per_dialog_and_generator'),
-        ),
-        migrations.AddConstraint(
-            model_name='candidate',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('text', ''), _negated=True), models.Q(('display_text', ''), _negated=True)), name='candidate_has_text'),
+            options={
+                'constraints': [models.UniqueConstraint(fields=('dialog', 'generator'), name='one_candidate_per_dialog_and_generator'), models.CheckConstraint(condition=models.Q(models.Q(('text', ''), _negated=True), models.Q(('display_text', ''), _negated=True)), name='candidate_has_text')],
+            },
         ),
     ]

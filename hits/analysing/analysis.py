@@ -304,10 +304,14 @@ def _other_variants(
     chosen: dict[str, list[str]] = {NO_RULE: []}
     if len(rules) > 1:
         chosen |= {f"without {rule}": [other for other in rules if other != rule] for rule in rules}
-    found = []
     is_planned = _planned_mask(frame, plan)
+    found: list[Variant] = []
+    computed: dict[bytes, Variant] = {}  # by the ratings that are kept, which are often the same
     for name, some in chosen.items():
         is_kept = kept_mask(frame, some)
+        if same := computed.get(is_kept.tobytes()):
+            found.append(replace(same, name=name, rules=tuple(some)))
+            continue
         human = int((is_kept & (everything.generator == HUMAN)).sum())
         is_counted = is_kept & (everything.generator != HUMAN)
         ratings = everything.of(is_counted)
@@ -326,4 +330,5 @@ def _other_variants(
                 planned_table,
             )
         )
+        computed[is_kept.tobytes()] = found[-1]
     return found

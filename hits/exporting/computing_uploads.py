@@ -16,6 +16,7 @@ from evalplatform.background_work import at_work
 from hits.analysing import Tell, make_pictures, pictures_as_json, results_as_json
 from hits.elsewhere import ColumnMapping, read_elsewhere, source_of_upload, upload_bundle_file, upload_file
 from hits.exporting.elsewhere_bundles import write_elsewhere_bundle
+from hits.exporting.figure_files import results_of_figures
 from hits.exporting.making_bundles import pack
 from hits.models import RatingsUpload
 
@@ -55,14 +56,14 @@ def _compute(upload: RatingsUpload, mapping: ColumnMapping, telling: _Telling) -
     read = read_elsewhere(upload_file(upload), lambda look, guess: mapping, telling.between(0, READ))
     results = read.analyse(telling.between(READ, ANALYSED))
     telling.between(ANALYSED, DRAWN)(0, "drawing figures")
-    pictures = make_pictures(results)
+    pictures = make_pictures(results_of_figures(results))  # the same for the page and the bundle, so drawn once
     figures = pictures_as_json(pictures)
     telling.between(DRAWN, 1)(0, "packing the bundle")
     bundle = upload_bundle_file(upload)
     with tempfile.TemporaryDirectory(dir=bundle.parent) as temporary:
         folder = Path(temporary) / f"ratings-{upload.sha256[:12]}"
         folder.mkdir()
-        write_elsewhere_bundle(folder, read, results, upload.name, upload.sha256)
+        write_elsewhere_bundle(folder, read, results, pictures, upload.name, upload.sha256)
         pack(folder, Path(temporary) / "bundle.zip")
         (Path(temporary) / "bundle.zip").rename(bundle)
     return {

@@ -1,5 +1,6 @@
 """Writes and checks the bundle of ratings that another tool collected: ratings as they were read, and all from them."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from evalplatform.errors import EvalPlatformError
 from evalplatform.spreadsheet_cells import cell_of, text_of
-from hits.analysing import Results, analyse, make_pictures, report_of, results_as_json
+from hits.analysing import Picture, Results, analyse, make_pictures, report_of, results_as_json
 from hits.elsewhere import ColumnMapping, ReadRatings, without_raters
 from hits.exporting.about import FILE
 from hits.exporting.elsewhere_methods import elsewhere_methods
@@ -58,7 +59,10 @@ class AboutElsewhere(BaseModel):
     software: dict[str, str]
 
 
-def write_elsewhere_bundle(folder: Path, read: ReadRatings, results: Results, name: str, sha256: str) -> None:
+def write_elsewhere_bundle(
+    folder: Path, read: ReadRatings, results: Results, pictures: Sequence[Picture], name: str, sha256: str
+) -> None:
+    """Write all files. `pictures` are those of `results_of_figures`."""
     about = AboutElsewhere(
         name=name,
         sha256=sha256,
@@ -76,7 +80,7 @@ def write_elsewhere_bundle(folder: Path, read: ReadRatings, results: Results, na
     _write_ratings(folder / RATINGS, read)
     for file, text in {FILE: about.model_dump_json(indent=1) + "\n", **_texts(about, results)}.items():
         (folder / file).write_text(text, encoding="utf-8", newline="\n")
-    write_figures(folder, make_pictures(results_of_figures(results)))
+    write_figures(folder, pictures)
     write_hashes(folder)
 
 

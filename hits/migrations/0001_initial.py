@@ -27,6 +27,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['number'],
+                'constraints': [models.CheckConstraint(condition=models.Q(('assignments__gte', 1)), name='hit_has_assignments')],
             },
         ),
         migrations.CreateModel(
@@ -87,6 +88,10 @@ class Migration(migrations.Migration):
                 ('hit', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='opened_assignments', to='hits.hit')),
                 ('offering', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='assignments', to='hits.offering')),
             ],
+            options={
+                'indexes': [models.Index(fields=['offering', 'crowd_worker_id'], name='assignment_by_worker'), models.Index(condition=models.Q(('confirmed_at__isnull', False)), fields=['hit', 'offering'], name='assignment_confirmed_of_hit'), models.Index(condition=models.Q(('confirmed_at__isnull', False)), fields=['offering', 'crowd_worker_id'], name='assignment_confirmed_of_worker'), models.Index(condition=models.Q(('confirmed_at', None), ('visited_from__gt', '')), fields=['visited_from', 'crowd_worker_id'], name='assignment_visits_of_worker'), models.Index(condition=models.Q(('confirmed_at', None), ('visited_from__gt', '')), fields=['visited_from', 'opened_at'], name='assignment_visits_lately'), models.Index(condition=models.Q(('submitted_at', None), ('taken_over_at', None)), fields=['offering', 'crowd_assignment_id'], name='assignment_in_hand'), models.Index(condition=models.Q(('place', 'held')), fields=['offering', 'held_at'], name='assignment_leases'), models.Index(condition=models.Q(('confirmed_at__isnull', False), ('visited_from__gt', '')), fields=['visited_from', 'offering'], name='assignment_joined_from'), models.Index(condition=models.Q(('place', 'extra')), fields=['offering', 'hit'], name='assignment_extras')],
+                'constraints': [models.UniqueConstraint(fields=('offering', 'crowd_assignment_id', 'crowd_worker_id'), name='one_assignment_per_worker_and_id'), models.CheckConstraint(condition=models.Q(models.Q(('crowd_assignment_id', ''), _negated=True), models.Q(('crowd_worker_id', ''), _negated=True)), name='assignment_has_its_ids')],
+            },
         ),
         migrations.CreateModel(
             name='HitItem',
@@ -101,6 +106,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['position'],
+                'constraints': [models.UniqueConstraint(fields=('hit', 'position'), name='one_item_per_hit_and_position'), models.UniqueConstraint(fields=('hit', 'dialog'), name='one_item_per_hit_and_dialog')],
             },
         ),
         migrations.CreateModel(
@@ -117,6 +123,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['attempt'],
+                'constraints': [models.UniqueConstraint(fields=('assignment', 'item', 'attempt'), name='one_check_per_item_and_attempt')],
             },
         ),
         migrations.CreateModel(
@@ -134,6 +141,9 @@ class Migration(migrations.Migration):
                 ('assignment', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='answers', to='hits.assignment')),
                 ('item', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='answers', to='hits.hititem')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('assignment', 'item'), name='one_answer_per_assignment_and_item')],
+            },
         ),
         migrations.CreateModel(
             name='FilterList',
@@ -173,6 +183,10 @@ class Migration(migrations.Migration):
                 ('hit', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='places_in_offerings', to='hits.hit')),
                 ('offering', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='hit_places', to='hits.offering')),
             ],
+            options={
+                'indexes': [models.Index(condition=models.Q(('is_on_offer', True), ('taken__lt', models.F('places'))), fields=['offering', 'taken', 'number'], name='free_places_of_offering')],
+                'constraints': [models.UniqueConstraint(fields=('offering', 'hit'), name='one_row_of_places_per_hit_and_offering'), models.CheckConstraint(condition=models.Q(('taken__lte', models.F('places'))), name='no_more_places_taken_than_there_are')],
+            },
         ),
         migrations.CreateModel(
             name='BonusList',
@@ -190,6 +204,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['pk'],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('crowd_list_id', ''), _negated=True), fields=('offering', 'crowd_list_id'), name='one_row_per_bonus_list'), models.CheckConstraint(condition=models.Q(('paying_at', None), models.Q(('crowd_list_id', ''), _negated=True), _connector='OR'), name='bonus_list_has_an_id_before_it_is_paid'), models.CheckConstraint(condition=models.Q(models.Q(('ordered_at', None), ('refused_at', None)), models.Q(('paying_at__isnull', False), models.Q(('ordered_at', None), ('refused_at', None), _connector='OR')), _connector='OR'), name='bonus_list_is_ordered_or_refused')],
             },
         ),
         migrations.CreateModel(
@@ -213,6 +228,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['pk'],
+                'constraints': [models.UniqueConstraint(fields=('offering', 'prefix'), name='one_link_per_offering_and_prefix'), models.CheckConstraint(condition=models.Q(('way', 'code'), ('address__gt', ''), _connector='OR'), name='open_link_has_the_address_that_it_needs')],
             },
         ),
         migrations.CreateModel(
@@ -224,6 +240,9 @@ class Migration(migrations.Migration):
                 ('entered_at', models.DateTimeField()),
                 ('link', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='entrants', to='hits.openlink')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('link', 'worker_id'), name='one_entrant_per_link_and_worker')],
+            },
         ),
         migrations.CreateModel(
             name='Departure',
@@ -251,6 +270,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-pk'],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('finished_at', None)), fields=('offering',), name='one_unfinished_run_per_offering'), models.CheckConstraint(condition=models.Q(('most_hits', 0), _negated=True), name='publishing_run_is_for_some_hits')],
             },
         ),
         migrations.CreateModel(
@@ -275,6 +295,9 @@ class Migration(migrations.Migration):
                 ('offering', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='publications', to='hits.offering')),
                 ('run', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='publications', to='hits.publishingrun')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(condition=models.Q(('retired_at', None)), fields=('hit', 'offering'), name='one_publication_per_hit_and_offering'), models.UniqueConstraint(condition=models.Q(('crowd_hit_id', ''), _negated=True), fields=('offering', 'crowd_hit_id'), name='one_publication_per_crowd_hit'), models.CheckConstraint(condition=models.Q(models.Q(('crowd_hit_id', ''), ('published_at', None)), models.Q(('crowd_hit_id__gt', ''), ('published_at__isnull', False)), _connector='OR'), name='publication_is_confirmed_with_its_id')],
+            },
         ),
         migrations.CreateModel(
             name='RatedDialogs',
@@ -315,6 +338,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-uploaded_at'],
+                'constraints': [models.UniqueConstraint(fields=('owner', 'sha256'), name='one_upload_of_a_file_per_owner')],
             },
         ),
         migrations.CreateModel(
@@ -335,6 +359,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['pk'],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('added__gt', 0)), fields=('hit', 'offering', 'places'), name='one_replacement_per_number_of_places'), models.CheckConstraint(condition=models.Q(('confirmed_at', None), ('refusal', ''), _connector='OR'), name='replacement_is_not_confirmed_and_refused')],
             },
         ),
         migrations.CreateModel(
@@ -351,6 +376,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-pk'],
+                'constraints': [models.UniqueConstraint(fields=('offering', 'source'), name='one_rule_look_per_offering_and_data')],
             },
         ),
         migrations.CreateModel(
@@ -365,6 +391,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['pk'],
+                'constraints': [models.UniqueConstraint(fields=('offering', 'generator'), name='one_drop_per_offering_and_model')],
             },
         ),
         migrations.CreateModel(
@@ -381,6 +408,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-pk'],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('lifted_at', None)), fields=('offering',), name='one_standing_rule_stop_per_offering')],
             },
         ),
         migrations.CreateModel(
@@ -442,6 +470,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-pk'],
+                'constraints': [models.CheckConstraint(condition=models.Q(('expires_at__gt', models.F('made_at'))), name='share_link_lasts')],
             },
         ),
         migrations.CreateModel(
@@ -475,6 +504,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-pk'],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('lifted_at', None)), fields=('offering', 'crowd_worker_id', 'kind'), name='one_active_standing_per_worker_and_kind')],
             },
         ),
         migrations.CreateModel(
@@ -497,6 +527,7 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name_plural': 'studies',
                 'ordering': ['-created_at'],
+                'constraints': [models.CheckConstraint(condition=models.Q(('name', ''), _negated=True), name='study_has_a_name'), models.CheckConstraint(condition=models.Q(models.Q(('frozen_at', None), ('manifest_hash', '')), models.Q(('frozen_at__isnull', False), ('manifest_hash__gt', '')), _connector='OR'), name='study_is_frozen_with_its_hash')],
             },
         ),
         migrations.AddField(
@@ -514,6 +545,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['user__username'],
+                'constraints': [models.UniqueConstraint(fields=('study', 'user'), name='one_membership_per_study_and_user')],
             },
         ),
         migrations.AddField(
@@ -552,6 +584,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-pk'],
+                'indexes': [models.Index(fields=['study', 'finished_at'], name='background_jobs_of_study')],
             },
         ),
         migrations.CreateModel(
@@ -561,6 +594,9 @@ class Migration(migrations.Migration):
                 ('origin', models.CharField(choices=[('people', 'People'), ('simulation', 'Simulation'), ('rehearsal', 'Rehearsal')], max_length=10)),
                 ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='pools', to='hits.study')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('study', 'origin'), name='one_pool_per_study_and_origin'), models.CheckConstraint(condition=models.Q(('origin__in', ['people', 'simulation', 'rehearsal'])), name='pool_has_an_origin')],
+            },
         ),
         migrations.CreateModel(
             name='StudyBundle',
@@ -577,6 +613,9 @@ class Migration(migrations.Migration):
                 ('offering', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='bundles', to='hits.offering')),
                 ('pool', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='bundles', to='hits.pool')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('pool',), name='one_row_of_a_bundle_per_pool'), models.CheckConstraint(condition=models.Q(models.Q(('offering__isnull', False), ('pool', None)), models.Q(('offering', None), ('pool__isnull', False)), _connector='OR'), name='bundle_is_of_an_offering_or_a_pool'), models.UniqueConstraint(fields=('offering',), name='one_row_of_a_bundle_per_offering')],
+            },
         ),
         migrations.CreateModel(
             name='StudyResults',
@@ -596,6 +635,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'verbose_name_plural': 'study results',
+                'constraints': [models.UniqueConstraint(fields=('pool',), name='one_row_of_results_per_pool'), models.CheckConstraint(condition=models.Q(models.Q(('offering__isnull', False), ('pool', None)), models.Q(('offering', None), ('pool__isnull', False)), _connector='OR'), name='results_are_of_an_offering_or_a_pool'), models.UniqueConstraint(fields=('offering',), name='one_row_of_results_per_offering'), models.CheckConstraint(condition=models.Q(('results', ''), models.Q(('computed_at__isnull', False), ('source__gt', '')), _connector='OR'), name='results_say_when_and_from_what')],
             },
         ),
         migrations.CreateModel(
@@ -619,6 +659,9 @@ class Migration(migrations.Migration):
                 ('return_reason', models.TextField(blank=True, default='')),
                 ('assignment', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='submission', to='hits.assignment')),
             ],
+            options={
+                'constraints': [models.CheckConstraint(condition=models.Q(('origin__in', ['people', 'simulation', 'rehearsal'])), name='submission_has_an_origin')],
+            },
         ),
         migrations.CreateModel(
             name='Rating',
@@ -633,6 +676,9 @@ class Migration(migrations.Migration):
                 ('opponent', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='generation.candidate')),
                 ('submission', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='ratings', to='hits.submission')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(condition=models.Q(('candidate__isnull', False), ('opponent', None)), fields=('submission', 'item', 'criterion', 'candidate'), name='one_rating_per_submission_and_candidate'), models.UniqueConstraint(condition=models.Q(('candidate', None), ('opponent', None)), fields=('submission', 'item', 'criterion'), name='one_rating_of_the_human_reply'), models.UniqueConstraint(condition=models.Q(('candidate__isnull', False), ('opponent__isnull', False)), fields=('submission', 'item', 'criterion', 'candidate', 'opponent'), name='one_rating_per_submission_and_comparison'), models.UniqueConstraint(condition=models.Q(('candidate', None), ('opponent__isnull', False)), fields=('submission', 'item', 'criterion', 'opponent'), name='one_rating_per_comparison_with_the_human_reply'), models.CheckConstraint(condition=models.Q(('criterion', ''), _negated=True), name='rating_has_a_criterion'), models.CheckConstraint(condition=models.Q(('opponent', None), ('candidate', None), models.Q(('candidate', models.F('opponent')), _negated=True), _connector='OR'), name='rating_compares_two_replies')],
+            },
         ),
         migrations.CreateModel(
             name='Payment',
@@ -653,6 +699,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['pk'],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('kind', 'extra'), _negated=True), fields=('submission', 'kind'), name='one_payment_per_submission_and_kind'), models.CheckConstraint(condition=models.Q(('cents__gt', 0)), name='payment_is_of_some_cents'), models.CheckConstraint(condition=models.Q(('paid_at', None), ('cancelled_at', None), _connector='OR'), name='payment_is_not_paid_and_cancelled')],
             },
         ),
         migrations.CreateModel(
@@ -669,270 +716,15 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['pk'],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('crowd_worker_id', ''), _negated=True), fields=('run', 'step', 'crowd_worker_id'), name='one_exclusion_per_rule_and_worker'), models.UniqueConstraint(condition=models.Q(('submission__isnull', False)), fields=('run', 'step', 'submission'), name='one_exclusion_per_rule_and_submission'), models.CheckConstraint(condition=models.Q(models.Q(('crowd_worker_id', ''), ('submission__isnull', False)), models.Q(('crowd_worker_id__gt', ''), ('submission__isnull', True)), _connector='OR'), name='exclusion_is_of_a_worker_or_a_submission')],
             },
-        ),
-        migrations.AddConstraint(
-            model_name='hititem',
-            constraint=models.UniqueConstraint(fields=('hit', 'position'), name='one_item_per_hit_and_position'),
-        ),
-        migrations.AddConstraint(
-            model_name='hititem',
-            constraint=models.UniqueConstraint(fields=('hit', 'dialog'), name='one_item_per_hit_and_dialog'),
-        ),
-        migrations.AddConstraint(
-            model_name='bonuscheck',
-            constraint=models.UniqueConstraint(fields=('assignment', 'item', 'attempt'), name='one_check_per_item_and_attempt'),
-        ),
-        migrations.AddConstraint(
-            model_name='answer',
-            constraint=models.UniqueConstraint(fields=('assignment', 'item'), name='one_answer_per_assignment_and_item'),
-        ),
-        migrations.AddIndex(
-            model_name='hitplaces',
-            index=models.Index(condition=models.Q(('is_on_offer', True), ('taken__lt', models.F('places'))), fields=['offering', 'taken', 'number'], name='free_places_of_offering'),
-        ),
-        migrations.AddConstraint(
-            model_name='hitplaces',
-            constraint=models.UniqueConstraint(fields=('offering', 'hit'), name='one_row_of_places_per_hit_and_offering'),
-        ),
-        migrations.AddConstraint(
-            model_name='hitplaces',
-            constraint=models.CheckConstraint(condition=models.Q(('taken__lte', models.F('places'))), name='no_more_places_taken_than_there_are'),
-        ),
-        migrations.AddConstraint(
-            model_name='bonuslist',
-            constraint=models.UniqueConstraint(condition=models.Q(('crowd_list_id', ''), _negated=True), fields=('offering', 'crowd_list_id'), name='one_row_per_bonus_list'),
-        ),
-        migrations.AddConstraint(
-            model_name='bonuslist',
-            constraint=models.CheckConstraint(condition=models.Q(('paying_at', None), models.Q(('crowd_list_id', ''), _negated=True), _connector='OR'), name='bonus_list_has_an_id_before_it_is_paid'),
-        ),
-        migrations.AddConstraint(
-            model_name='bonuslist',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('ordered_at', None), ('refused_at', None)), models.Q(('paying_at__isnull', False), models.Q(('ordered_at', None), ('refused_at', None), _connector='OR')), _connector='OR'), name='bonus_list_is_ordered_or_refused'),
-        ),
-        migrations.AddIndex(
-            model_name='assignment',
-            index=models.Index(fields=['offering', 'crowd_worker_id'], name='assignment_by_worker'),
-        ),
-        migrations.AddIndex(
-            model_name='assignment',
-            index=models.Index(condition=models.Q(('confirmed_at__isnull', False)), fields=['hit', 'offering'], name='assignment_confirmed_of_hit'),
-        ),
-        migrations.AddIndex(
-            model_name='assignment',
-            index=models.Index(condition=models.Q(('confirmed_at__isnull', False)), fields=['offering', 'crowd_worker_id'], name='assignment_confirmed_of_worker'),
-        ),
-        migrations.AddIndex(
-            model_name='assignment',
-            index=models.Index(condition=models.Q(('confirmed_at', None), ('visited_from__gt', '')), fields=['visited_from', 'crowd_worker_id'], name='assignment_visits_of_worker'),
-        ),
-        migrations.AddIndex(
-            model_name='assignment',
-            index=models.Index(condition=models.Q(('confirmed_at', None), ('visited_from__gt', '')), fields=['visited_from', 'opened_at'], name='assignment_visits_lately'),
-        ),
-        migrations.AddIndex(
-            model_name='assignment',
-            index=models.Index(condition=models.Q(('submitted_at', None), ('taken_over_at', None)), fields=['offering', 'crowd_assignment_id'], name='assignment_in_hand'),
-        ),
-        migrations.AddIndex(
-            model_name='assignment',
-            index=models.Index(condition=models.Q(('place', 'held')), fields=['offering', 'held_at'], name='assignment_leases'),
-        ),
-        migrations.AddIndex(
-            model_name='assignment',
-            index=models.Index(condition=models.Q(('confirmed_at__isnull', False), ('visited_from__gt', '')), fields=['visited_from', 'offering'], name='assignment_joined_from'),
-        ),
-        migrations.AddIndex(
-            model_name='assignment',
-            index=models.Index(condition=models.Q(('place', 'extra')), fields=['offering', 'hit'], name='assignment_extras'),
-        ),
-        migrations.AddConstraint(
-            model_name='assignment',
-            constraint=models.UniqueConstraint(fields=('offering', 'crowd_assignment_id', 'crowd_worker_id'), name='one_assignment_per_worker_and_id'),
-        ),
-        migrations.AddConstraint(
-            model_name='assignment',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('crowd_assignment_id', ''), _negated=True), models.Q(('crowd_worker_id', ''), _negated=True)), name='assignment_has_its_ids'),
-        ),
-        migrations.AddConstraint(
-            model_name='openlink',
-            constraint=models.UniqueConstraint(fields=('offering', 'prefix'), name='one_link_per_offering_and_prefix'),
-        ),
-        migrations.AddConstraint(
-            model_name='openlink',
-            constraint=models.CheckConstraint(condition=models.Q(('way', 'code'), ('address__gt', ''), _connector='OR'), name='open_link_has_the_address_that_it_needs'),
-        ),
-        migrations.AddConstraint(
-            model_name='entrant',
-            constraint=models.UniqueConstraint(fields=('link', 'worker_id'), name='one_entrant_per_link_and_worker'),
-        ),
-        migrations.AddConstraint(
-            model_name='publishingrun',
-            constraint=models.UniqueConstraint(condition=models.Q(('finished_at', None)), fields=('offering',), name='one_unfinished_run_per_offering'),
-        ),
-        migrations.AddConstraint(
-            model_name='publishingrun',
-            constraint=models.CheckConstraint(condition=models.Q(('most_hits', 0), _negated=True), name='publishing_run_is_for_some_hits'),
-        ),
-        migrations.AddConstraint(
-            model_name='publication',
-            constraint=models.UniqueConstraint(condition=models.Q(('retired_at', None)), fields=('hit', 'offering'), name='one_publication_per_hit_and_offering'),
-        ),
-        migrations.AddConstraint(
-            model_name='publication',
-            constraint=models.UniqueConstraint(condition=models.Q(('crowd_hit_id', ''), _negated=True), fields=('offering', 'crowd_hit_id'), name='one_publication_per_crowd_hit'),
-        ),
-        migrations.AddConstraint(
-            model_name='publication',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('crowd_hit_id', ''), ('published_at', None)), models.Q(('crowd_hit_id__gt', ''), ('published_at__isnull', False)), _connector='OR'), name='publication_is_confirmed_with_its_id'),
-        ),
-        migrations.AddConstraint(
-            model_name='ratingsupload',
-            constraint=models.UniqueConstraint(fields=('owner', 'sha256'), name='one_upload_of_a_file_per_owner'),
-        ),
-        migrations.AddConstraint(
-            model_name='replacement',
-            constraint=models.UniqueConstraint(condition=models.Q(('added__gt', 0)), fields=('hit', 'offering', 'places'), name='one_replacement_per_number_of_places'),
-        ),
-        migrations.AddConstraint(
-            model_name='replacement',
-            constraint=models.CheckConstraint(condition=models.Q(('confirmed_at', None), ('refusal', ''), _connector='OR'), name='replacement_is_not_confirmed_and_refused'),
-        ),
-        migrations.AddConstraint(
-            model_name='rulelook',
-            constraint=models.UniqueConstraint(fields=('offering', 'source'), name='one_rule_look_per_offering_and_data'),
-        ),
-        migrations.AddConstraint(
-            model_name='droppedmodel',
-            constraint=models.UniqueConstraint(fields=('offering', 'generator'), name='one_drop_per_offering_and_model'),
-        ),
-        migrations.AddConstraint(
-            model_name='rulestop',
-            constraint=models.UniqueConstraint(condition=models.Q(('lifted_at', None)), fields=('offering',), name='one_standing_rule_stop_per_offering'),
-        ),
-        migrations.AddConstraint(
-            model_name='sharelink',
-            constraint=models.CheckConstraint(condition=models.Q(('expires_at__gt', models.F('made_at'))), name='share_link_lasts'),
-        ),
-        migrations.AddConstraint(
-            model_name='standing',
-            constraint=models.UniqueConstraint(condition=models.Q(('lifted_at', None)), fields=('offering', 'crowd_worker_id', 'kind'), name='one_active_standing_per_worker_and_kind'),
-        ),
-        migrations.AddConstraint(
-            model_name='study',
-            constraint=models.CheckConstraint(condition=models.Q(('name', ''), _negated=True), name='study_has_a_name'),
-        ),
-        migrations.AddConstraint(
-            model_name='study',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('frozen_at', None), ('manifest_hash', '')), models.Q(('frozen_at__isnull', False), ('manifest_hash__gt', '')), _connector='OR'), name='study_is_frozen_with_its_hash'),
         ),
         migrations.AddConstraint(
             model_name='offering',
             constraint=models.UniqueConstraint(fields=('study', 'crowd', 'environment'), name='one_offering_per_study_crowd_and_environment'),
         ),
         migrations.AddConstraint(
-            model_name='membership',
-            constraint=models.UniqueConstraint(fields=('study', 'user'), name='one_membership_per_study_and_user'),
-        ),
-        migrations.AddConstraint(
             model_name='hit',
             constraint=models.UniqueConstraint(fields=('study', 'number'), name='one_hit_per_study_and_number'),
-        ),
-        migrations.AddConstraint(
-            model_name='hit',
-            constraint=models.CheckConstraint(condition=models.Q(('assignments__gte', 1)), name='hit_has_assignments'),
-        ),
-        migrations.AddIndex(
-            model_name='backgroundjob',
-            index=models.Index(fields=['study', 'finished_at'], name='background_jobs_of_study'),
-        ),
-        migrations.AddConstraint(
-            model_name='studybundle',
-            constraint=models.UniqueConstraint(fields=('pool',), name='one_row_of_a_bundle_per_pool'),
-        ),
-        migrations.AddConstraint(
-            model_name='studybundle',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('offering__isnull', False), ('pool', None)), models.Q(('offering', None), ('pool__isnull', False)), _connector='OR'), name='bundle_is_of_an_offering_or_a_pool'),
-        ),
-        migrations.AddConstraint(
-            model_name='studyresults',
-            constraint=models.UniqueConstraint(fields=('pool',), name='one_row_of_results_per_pool'),
-        ),
-        migrations.AddConstraint(
-            model_name='studyresults',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('offering__isnull', False), ('pool', None)), models.Q(('offering', None), ('pool__isnull', False)), _connector='OR'), name='results_are_of_an_offering_or_a_pool'),
-        ),
-        migrations.AddConstraint(
-            model_name='pool',
-            constraint=models.UniqueConstraint(fields=('study', 'origin'), name='one_pool_per_study_and_origin'),
-        ),
-        migrations.AddConstraint(
-            model_name='pool',
-            constraint=models.CheckConstraint(condition=models.Q(('origin__in', ['people', 'simulation', 'rehearsal'])), name='pool_has_an_origin'),
-        ),
-        migrations.AddConstraint(
-            model_name='studybundle',
-            constraint=models.UniqueConstraint(fields=('offering',), name='one_row_of_a_bundle_per_offering'),
-        ),
-        migrations.AddConstraint(
-            model_name='studyresults',
-            constraint=models.UniqueConstraint(fields=('offering',), name='one_row_of_results_per_offering'),
-        ),
-        migrations.AddConstraint(
-            model_name='studyresults',
-            constraint=models.CheckConstraint(condition=models.Q(('results', ''), models.Q(('computed_at__isnull', False), ('source__gt', '')), _connector='OR'), name='results_say_when_and_from_what'),
-        ),
-        migrations.AddConstraint(
-            model_name='submission',
-            constraint=models.CheckConstraint(condition=models.Q(('origin__in', ['people', 'simulation', 'rehearsal'])), name='submission_has_an_origin'),
-        ),
-        migrations.AddConstraint(
-            model_name='rating',
-            constraint=models.UniqueConstraint(condition=models.Q(('candidate__isnull', False), ('opponent', None)), fields=('submission', 'item', 'criterion', 'candidate'), name='one_rating_per_submission_and_candidate'),
-        ),
-        migrations.AddConstraint(
-            model_name='rating',
-            constraint=models.UniqueConstraint(condition=models.Q(('candidate', None), ('opponent', None)), fields=('submission', 'item', 'criterion'), name='one_rating_of_the_human_reply'),
-        ),
-        migrations.AddConstraint(
-            model_name='rating',
-            constraint=models.UniqueConstraint(condition=models.Q(('candidate__isnull', False), ('opponent__isnull', False)), fields=('submission', 'item', 'criterion', 'candidate', 'opponent'), name='one_rating_per_submission_and_comparison'),
-        ),
-        migrations.AddConstraint(
-            model_name='rating',
-            constraint=models.UniqueConstraint(condition=models.Q(('candidate', None), ('opponent__isnull', False)), fields=('submission', 'item', 'criterion', 'opponent'), name='one_rating_per_comparison_with_the_human_reply'),
-        ),
-        migrations.AddConstraint(
-            model_name='rating',
-            constraint=models.CheckConstraint(condition=models.Q(('criterion', ''), _negated=True), name='rating_has_a_criterion'),
-        ),
-        migrations.AddConstraint(
-            model_name='rating',
-            constraint=models.CheckConstraint(condition=models.Q(('opponent', None), ('candidate', None), models.Q(('candidate', models.F('opponent')), _negated=True), _connector='OR'), name='rating_compares_two_replies'),
-        ),
-        migrations.AddConstraint(
-            model_name='payment',
-            constraint=models.UniqueConstraint(condition=models.Q(('kind', 'extra'), _negated=True), fields=('submission', 'kind'), name='one_payment_per_submission_and_kind'),
-        ),
-        migrations.AddConstraint(
-            model_name='payment',
-            constraint=models.CheckConstraint(condition=models.Q(('cents__gt', 0)), name='payment_is_of_some_cents'),
-        ),
-        migrations.AddConstraint(
-            model_name='payment',
-            constraint=models.CheckConstraint(condition=models.Q(('paid_at', None), ('cancelled_at', None), _connector='OR'), name='payment_is_not_paid_and_cancelled'),
-        ),
-        migrations.AddConstraint(
-            model_name='exclusion',
-            constraint=models.UniqueConstraint(condition=models.Q(('crowd_worker_id', ''), _negated=True), fields=('run', 'step', 'crowd_worker_id'), name='one_exclusion_per_rule_and_worker'),
-        ),
-        migrations.AddConstraint(
-            model_name='exclusion',
-            constraint=models.UniqueConstraint(condition=models.Q(('submission__isnull', False)), fields=('run', 'step', 'submission'), name='one_exclusion_per_rule_and_submission'),
-        ),
-        migrations.AddConstraint(
-            model_name='exclusion',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('crowd_worker_id', ''), ('submission__isnull', False)), models.Q(('crowd_worker_id__gt', ''), ('submission__isnull', True)), _connector='OR'), name='exclusion_is_of_a_worker_or_a_submission'),
         ),
     ]

@@ -132,6 +132,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['pk'],
+                'indexes': [models.Index(fields=['due_at'], name='localprolific_orders_due')],
             },
         ),
         migrations.CreateModel(
@@ -148,6 +149,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['pk'],
+                'indexes': [models.Index(fields=['due_at'], name='localprolific_hooks_due')],
             },
         ),
         migrations.CreateModel(
@@ -170,6 +172,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['pk'],
+                'constraints': [models.UniqueConstraint(fields=('group', 'participant'), name='localprolific_once_in_a_group')],
             },
         ),
         migrations.AddField(
@@ -209,6 +212,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['pk'],
+                'indexes': [models.Index(fields=['due_at'], name='localprolific_studies_due')],
             },
         ),
         migrations.AddField(
@@ -240,6 +244,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['pk'],
+                'indexes': [models.Index(fields=['due_at'], name='localprolific_work_due'), models.Index(fields=['study', 'status'], name='localprolific_work_by_status'), models.Index(fields=['participant', 'status'], name='localprolific_work_of_one')],
             },
         ),
         migrations.CreateModel(
@@ -255,6 +260,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['pk'],
+                'constraints': [models.UniqueConstraint(fields=('order', 'line'), name='localprolific_a_line_once_an_order')],
             },
         ),
         migrations.AddField(
@@ -296,6 +302,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['pk'],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('kind', 'Reward')), fields=('submission',), name='localprolific_one_reward_a_submission')],
             },
         ),
         migrations.AddField(
@@ -335,41 +342,5 @@ class Migration(migrations.Migration):
                 ('issued_at', models.DateTimeField(auto_now_add=True)),
                 ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='tokens', to='localprolific.workspace')),
             ],
-        ),
-        migrations.AddIndex(
-            model_name='bonusorder',
-            index=models.Index(fields=['due_at'], name='localprolific_orders_due'),
-        ),
-        migrations.AddIndex(
-            model_name='hookdelivery',
-            index=models.Index(fields=['due_at'], name='localprolific_hooks_due'),
-        ),
-        migrations.AddConstraint(
-            model_name='groupmember',
-            constraint=models.UniqueConstraint(fields=('group', 'participant'), name='localprolific_once_in_a_group'),
-        ),
-        migrations.AddIndex(
-            model_name='prolificsubmission',
-            index=models.Index(fields=['due_at'], name='localprolific_work_due'),
-        ),
-        migrations.AddIndex(
-            model_name='prolificsubmission',
-            index=models.Index(fields=['study', 'status'], name='localprolific_work_by_status'),
-        ),
-        migrations.AddIndex(
-            model_name='prolificsubmission',
-            index=models.Index(fields=['participant', 'status'], name='localprolific_work_of_one'),
-        ),
-        migrations.AddConstraint(
-            model_name='paidbonus',
-            constraint=models.UniqueConstraint(fields=('order', 'line'), name='localprolific_a_line_once_an_order'),
-        ),
-        migrations.AddConstraint(
-            model_name='walletentry',
-            constraint=models.UniqueConstraint(condition=models.Q(('kind', 'Reward')), fields=('submission',), name='localprolific_one_reward_a_submission'),
-        ),
-        migrations.AddIndex(
-            model_name='prolificstudy',
-            index=models.Index(fields=['due_at'], name='localprolific_studies_due'),
         ),
     ]

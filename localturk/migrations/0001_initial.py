@@ -150,6 +150,8 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['pk'],
+                'indexes': [models.Index(fields=['status', 'id'], name='localturk_hits_by_status'), models.Index(fields=['hit_type', 'status', 'id'], name='localturk_hits_by_type'), models.Index(fields=['status', 'expires_at'], name='localturk_hits_by_expiry')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('max_assignments__gte', django.db.models.expressions.CombinedExpression(django.db.models.expressions.CombinedExpression(models.F('pending_count'), '+', models.F('submitted_count')), '+', models.F('completed_count')))), name='localturk_no_more_than_max_assignments')],
             },
         ),
         migrations.CreateModel(
@@ -172,6 +174,8 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['pk'],
+                'indexes': [models.Index(fields=['status', 'deadline_at'], name='localturk_due_to_abandon'), models.Index(fields=['status', 'auto_approval_at'], name='localturk_due_to_approve'), models.Index(fields=['worker', 'status'], name='localturk_work_of_worker')],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('status__in', ['Accepted', 'Submitted', 'Approved', 'Rejected'])), fields=('assignment_id',), name='localturk_live_assignment_id'), models.UniqueConstraint(condition=models.Q(('status__in', ['Accepted', 'Submitted', 'Approved', 'Rejected'])), fields=('hit', 'worker'), name='localturk_a_hit_once_a_worker')],
             },
         ),
         migrations.CreateModel(
@@ -187,6 +191,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['pk'],
+                'indexes': [models.Index(fields=['status', 'id'], name='localturk_requests_by_status')],
             },
         ),
         migrations.CreateModel(
@@ -201,6 +206,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['pk'],
+                'constraints': [models.UniqueConstraint(fields=('qualification_type', 'worker'), name='localturk_one_qualification_a_worker')],
             },
         ),
         migrations.CreateModel(
@@ -214,6 +220,9 @@ class Migration(migrations.Migration):
                 ('assignment', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='ledger_entries', to='localturk.turkassignment')),
                 ('worker', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='ledger_entries', to='localturk.workeraccount')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(condition=models.Q(('kind', 'Reward')), fields=('assignment',), name='localturk_one_reward_an_assignment')],
+            },
         ),
         migrations.CreateModel(
             name='BonusPayment',
@@ -248,57 +257,8 @@ class Migration(migrations.Migration):
                 ('sent_at', models.DateTimeField()),
                 ('worker', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='messages', to='localturk.workeraccount')),
             ],
-        ),
-        migrations.AddIndex(
-            model_name='turkhit',
-            index=models.Index(fields=['status', 'id'], name='localturk_hits_by_status'),
-        ),
-        migrations.AddIndex(
-            model_name='turkhit',
-            index=models.Index(fields=['hit_type', 'status', 'id'], name='localturk_hits_by_type'),
-        ),
-        migrations.AddIndex(
-            model_name='turkhit',
-            index=models.Index(fields=['status', 'expires_at'], name='localturk_hits_by_expiry'),
-        ),
-        migrations.AddConstraint(
-            model_name='turkhit',
-            constraint=models.CheckConstraint(condition=models.Q(('max_assignments__gte', django.db.models.expressions.CombinedExpression(django.db.models.expressions.CombinedExpression(models.F('pending_count'), '+', models.F('submitted_count')), '+', models.F('completed_count')))), name='localturk_no_more_than_max_assignments'),
-        ),
-        migrations.AddIndex(
-            model_name='turkassignment',
-            index=models.Index(fields=['status', 'deadline_at'], name='localturk_due_to_abandon'),
-        ),
-        migrations.AddIndex(
-            model_name='turkassignment',
-            index=models.Index(fields=['status', 'auto_approval_at'], name='localturk_due_to_approve'),
-        ),
-        migrations.AddIndex(
-            model_name='turkassignment',
-            index=models.Index(fields=['worker', 'status'], name='localturk_work_of_worker'),
-        ),
-        migrations.AddConstraint(
-            model_name='turkassignment',
-            constraint=models.UniqueConstraint(condition=models.Q(('status__in', ['Accepted', 'Submitted', 'Approved', 'Rejected'])), fields=('assignment_id',), name='localturk_live_assignment_id'),
-        ),
-        migrations.AddConstraint(
-            model_name='turkassignment',
-            constraint=models.UniqueConstraint(condition=models.Q(('status__in', ['Accepted', 'Submitted', 'Approved', 'Rejected'])), fields=('hit', 'worker'), name='localturk_a_hit_once_a_worker'),
-        ),
-        migrations.AddIndex(
-            model_name='qualificationrequest',
-            index=models.Index(fields=['status', 'id'], name='localturk_requests_by_status'),
-        ),
-        migrations.AddConstraint(
-            model_name='qualification',
-            constraint=models.UniqueConstraint(fields=('qualification_type', 'worker'), name='localturk_one_qualification_a_worker'),
-        ),
-        migrations.AddConstraint(
-            model_name='ledgerentry',
-            constraint=models.UniqueConstraint(condition=models.Q(('kind', 'Reward')), fields=('assignment',), name='localturk_one_reward_an_assignment'),
-        ),
-        migrations.AddIndex(
-            model_name='workermessage',
-            index=models.Index(fields=['worker', '-sent_at'], name='localturk_messages'),
+            options={
+                'indexes': [models.Index(fields=['worker', '-sent_at'], name='localturk_messages')],
+            },
         ),
     ]

@@ -3,17 +3,13 @@
 import re
 
 from django.contrib.auth.models import User
-from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from hits.designing import create_study
-from hits.models import offering_for
-from hits.screening import screen
-from hits.tasks import compute_results_of_offering
 from tests import snapshots
 from tests.browser.conftest import CheckAccessibility
 from tests.conftest import DEMO
-from tests.hits.rated import rate
+from tests.hits.computed import compute, rate_and_screen
 
 
 def open_folds(page: Page) -> None:
@@ -29,14 +25,13 @@ def test_a_researcher_reads_the_results_of_a_study(
     study = create_study(DEMO, User.objects.get())
     snapshots.build(study)
     study.refresh_from_db()
-    rate(study)
-    screen(offering_for(study, "local"), timezone.now())
+    rate_and_screen(study)
     page.goto("/studies/demo/")
     page.get_by_role("link", name="Results", exact=True).click()
     expect(page.get_by_text("Computing the results: no background process runs.")).to_be_visible()
 
     # The page follows by itself, once a worker is done.
-    compute_results_of_offering(offering_for(study, "local").pk)
+    compute(study)
     expect(page.locator("[data-answer]")).to_contain_text("listener-large ")
     expect(page.get_by_role("row", name=re.compile("^1 listener-large"))).to_be_visible()
     check_accessibility(page)
@@ -71,9 +66,8 @@ def test_the_answer_and_the_ranked_table_are_on_the_first_screen(researcher_page
     study = create_study(DEMO, User.objects.get())
     snapshots.build(study)
     study.refresh_from_db()
-    rate(study)
-    screen(offering_for(study, "local"), timezone.now())
-    compute_results_of_offering(offering_for(study, "local").pk)
+    rate_and_screen(study)
+    compute(study)
 
     # Three models on a laptop, the first two on a phone.
     for width, height, rows in ((1366, 768, 3), (390, 844, 2)):

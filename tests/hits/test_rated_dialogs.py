@@ -10,7 +10,6 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from django.utils import timezone
 
 from generation.models import Dialog
 from hits.analysing import DialogFilter, RatedDialogFacts, analyse, choose_dialogs, report_of, results_from_json
@@ -18,8 +17,7 @@ from hits.analysing.rated_dialogs import rated_dialogs
 from hits.analysing.study_analysis import frame_to_analyse, scales_of
 from hits.frames import ratings_frame
 from hits.models import Assignment, Rating, ScreeningRun, Study, StudyResults, offering_for
-from hits.screening import screen
-from hits.tasks import compute_results_of_offering
+from tests.hits.computed import compute, rate_and_screen
 from tests.hits.frames import Work, frames_of
 from tests.hits.rated import rate
 from tests.pages import html_of
@@ -29,8 +27,7 @@ ADDRESS = "/studies/demo/results/dialogs/"
 
 @pytest.fixture
 def rated(demo_study: Study) -> Study:
-    rate(demo_study)
-    screen(offering_for(demo_study, "local"), timezone.now())
+    rate_and_screen(demo_study)
     return demo_study
 
 
@@ -102,7 +99,7 @@ def test_a_name_that_is_not_there_chooses_nothing(rated: Study, wanted: dict[str
 
 
 def test_a_cell_links_to_the_dialogs_that_it_counts(researcher_client: Client, rated: Study) -> None:
-    compute_results_of_offering(offering_for(rated, "local").pk)
+    compute(rated)
     results = results_from_json(StudyResults.objects.get().results)
     [report] = report_of(results).criteria
     facts = facts_of(rated)
@@ -132,7 +129,7 @@ def test_a_cell_links_to_the_dialogs_that_it_counts(researcher_client: Client, r
 def test_the_page_says_who_said_what_and_shows_left_out_ratings_only_if_asked(
     researcher_client: Client, rated: Study
 ) -> None:
-    compute_results_of_offering(offering_for(rated, "local").pk)
+    compute(rated)
     left_out = set(Assignment.objects.filter(crowd_worker_id__startswith="SAME").values_list("pk", flat=True))
 
     def links(query: str) -> set[int]:
@@ -152,7 +149,7 @@ def test_the_page_says_who_said_what_and_shows_left_out_ratings_only_if_asked(
 
 
 def test_the_number_of_queries_does_not_depend_on_the_filter(researcher_client: Client, rated: Study) -> None:
-    compute_results_of_offering(offering_for(rated, "local").pk)
+    compute(rated)
 
     def count(query: str) -> int:
         with CaptureQueriesContext(connection) as queries:

@@ -89,9 +89,7 @@ def test_the_page_shows_the_same_results_as_the_reader_and_a_bundle_that_can_be_
     packed = tmp_path / "bundle.zip"
     packed.write_bytes(b"".join(answer))
     with unpack_bundle(packed) as folder:
-        assert check_bundle(folder) == []
-        out = io.StringIO()
-        call_command("check_bundle", str(folder), stdout=out)
+        call_command("check_bundle", str(folder), stdout=io.StringIO())
         ratings = folder / "ratings.csv"
         ratings.write_text(ratings.read_text().replace('"5",5', '"1",1', 1))
         problems = " ".join(check_bundle(folder))

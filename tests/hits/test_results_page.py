@@ -13,37 +13,23 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from hits.analysing import compute_results, refresh_results
-from hits.analysing.rated_dialogs import rated_dialogs
-from hits.analysing.study_analysis import frame_to_analyse, scales_of
-from hits.models import Exclusion, RatedDialogs, Rating, ScreeningRun, Study, StudyResults, offering_for
-from hits.screening import screen
+from hits.analysing import compute_results
+from hits.models import Exclusion, Rating, ScreeningRun, Study, StudyResults, offering_for
 from hits.tasks import compute_results_of_offering, make_bundle_of_offering
+from tests.hits.computed import compute, rate_and_screen
 from tests.hits.rated import rate
 from tests.pages import html_of
-
-COLUMNS = ("source", "results", "figures", "computed_at")
-_computed: dict[str, Any] = {}
 
 
 @pytest.fixture
 def rated(demo_study: Study) -> Study:
-    rate(demo_study)
-    screen(offering_for(demo_study, "local"), timezone.now())
+    rate_and_screen(demo_study)
     return demo_study
 
 
 @pytest.fixture
 def computed(rated: Study) -> Study:
-    """Computed once for all tests here: the same ratings give the same results."""
-    if not _computed:
-        compute_results_of_offering(offering_for(rated, "local").pk)
-        _computed.update(StudyResults.objects.values(*COLUMNS).get())
-    else:
-        refresh_results(offering_for(rated, "local"), lambda *_: None, timezone.now())
-        StudyResults.objects.update(**_computed, requested_at=None)
-    facts = rated_dialogs(frame_to_analyse(offering_for(rated, "local")), scales_of(rated))  # it names rows' ids
-    RatedDialogs.objects.update_or_create(offering=offering_for(rated, "local"), defaults={"facts": facts})
+    compute(rated)
     return rated
 
 
@@ -63,7 +49,6 @@ def test_the_page_asks_a_worker_once_and_shows_what_it_finds(researcher_client: 
 
     compute_results_of_offering(offering_for(rated, "local").pk)
 
-    _computed.update(StudyResults.objects.values(*COLUMNS).get())
     assert researcher_client.get("/studies/demo/results/live/").headers["HX-Refresh"] == "true"
     page = text_of(researcher_client)
     for heading in (

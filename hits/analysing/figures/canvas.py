@@ -62,11 +62,18 @@ def new_pairs(heights: Sequence[float], width: float, ratios: tuple[float, float
     return figure, figure.subplots(len(heights), 2, squeeze=False, sharex="col", gridspec_kw=shape)
 
 
+def set_title(ax: "Axes", words: str) -> None:
+    """Write a panel's title. Without a height for it, all ticks are measured again and again for some that it is over:
+    a twelfth of the time."""
+    ax.set_title(words, loc="left", fontsize=9, y=1)
+
+
 def draw_dots(ax: "Axes", dots: Sequence[Dot], marker: str = "o", fill: str = INK, linewidth: float = 1) -> None:
     """Draw values as dots and their intervals as lines: all at once, since each call takes long."""
     ax.plot([x for x, _, _ in dots], [y for _, y, _ in dots], marker, color=INK, markerfacecolor=fill, markersize=4)
-    ends = [(y, x - reach[0], x + reach[1]) for x, y, reach in dots if reach is not None]
-    ax.hlines(*([end[part] for end in ends] for part in range(3)), colors=INK, linewidth=linewidth)
+    bounded = [(x, y, reach) for x, y, reach in dots if reach is not None]
+    low, high = ([x + sign * reach[side] for x, _, reach in bounded] for side, sign in enumerate((-1, 1)))
+    ax.hlines([y for _, y, _ in bounded], low, high, colors=INK, linewidth=linewidth)
 
 
 def stamp(figure: "Figure", words: str) -> None:

@@ -58,6 +58,8 @@ def _draw_panel(ax: "Axes", table: Comparisons, names: tuple[str, ...], width: f
 def _draw_cell(
     ax: "Axes", row: int, column: int, pair: Comparison, is_turned: bool, has_numbers: bool, size: float
 ) -> None:
+    from matplotlib.patches import Rectangle
+
     text, value = "–", 0.5
     if isinstance(pair.superiority, Estimate):
         value = 1 - pair.superiority.value if is_turned else pair.superiority.value
@@ -67,8 +69,9 @@ def _draw_cell(
         text = "–" if text == "–" else ("+" if is_ahead else "−") if pair.is_different else ""
     # Hundreds of cells stand within the axes anyway, and laying each of them out takes most of the time.
     if pair.is_different:
-        bar = ax.barh(row, 0.94, left=column - 0.47, height=0.94, color=MIDDLE if is_ahead else LIGHT)
-        bar.patches[0].set_in_layout(False)
+        cell = Rectangle((column - 0.47, row - 0.47), 0.94, 0.94, facecolor=MIDDLE if is_ahead else LIGHT)
+        cell.set_in_layout(False)
+        ax.add_patch(cell)
     if text:
         look = (BLACK, 1.0) if pair.is_different else (INK, QUIET)
         written = ax.text(column, row, text, ha="center", va="center", color=look[0], alpha=look[1], fontsize=size)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from hits.analysing.figures.canvas import INK, draw_dots, new_axes
+from hits.analysing.figures.canvas import INK, draw_dots, new_axes, set_title
 from hits.analysing.figures.figure_words import half_widths, longest_name, short_name, wrapped
 from hits.analysing.report import ALL_DATASETS
 from hits.analysing.results import CriterionResults
@@ -31,7 +31,7 @@ def _axis_words(results: CriterionResults) -> str:
 
 
 def _draw_panel(ax: "Axes", ranking: Ranking, letters: Mapping[str, str], width: float) -> None:
-    ax.set_title(short_name(ranking.dataset or ALL_DATASETS), loc="left", fontsize=9)
+    set_title(ax, short_name(ranking.dataset or ALL_DATASETS))
     if isinstance(ranking.ranked, Undefined):
         told = wrapped(f"undefined: {ranking.ranked.reason}", width)
         ax.text(0.01, 0.5, told, transform=ax.transAxes, va="center", fontsize=7)

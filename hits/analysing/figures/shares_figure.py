@@ -4,7 +4,7 @@ values as slim stacked bars."""
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hits.analysing.figures.canvas import BLACK, INK, NARROW, Dot, draw_dots, fills, new_pairs
+from hits.analysing.figures.canvas import BLACK, INK, NARROW, Dot, draw_dots, fills, new_pairs, set_title
 from hits.analysing.figures.figure_words import half_widths, longest_name, short_name, wrapped
 from hits.analysing.report import ALL_DATASETS, Kind
 from hits.analysing.report_leaderboard import outcome_in, outcome_kind, outcome_title
@@ -53,7 +53,7 @@ def _draw_dots(ax: "Axes", rows: Sequence[ShareRow], outcome: str, results: Crit
 
 
 def _arrange(dots: "Axes", bars: "Axes", name: str, rows: Sequence[ShareRow], longest: int, is_last: bool) -> None:
-    dots.set_title(short_name(name), loc="left", fontsize=9)
+    set_title(dots, short_name(name))
     dots.set_yticks(range(len(rows)), [short_name(row.generator or "human", longest) for row in rows])
     bars.set_yticks([])
     bars.set_xlim(0, 1)
