@@ -9,10 +9,13 @@ gives up, so that what others gave up at the end is filled. First there are more
 
 Limits: no HIT has more workers in places than places; whoever hands in beyond them came late, and is called extra;
 nobody gets a dialog twice, or more HITs than they may; everyone gets a HIT that is filled as little as any that they
-may have; at the end, the HITs' filled places differ by at most one; counting everything again finds nothing wrong. An
-arrival at 10,000 HITs takes at most 1.2 times the steps of SQLite's machine, 1.5 times the milliseconds (of the
-quickest tenth, since other programs run on the machine), and no query more than at 10 HITs. For the cost, what is kept
-at hand of HITs is forgotten before each arrival.
+may have; at rest, when all have gone, the HITs' filled places differ by at most one; counting everything again finds
+nothing wrong. An arrival at 10,000 HITs takes at most 1.2 times the steps of SQLite's machine, 1.5 times the
+milliseconds (of the quickest tenth, since other programs run on the machine), and no query more than at 10 HITs. For
+the cost, what is kept at hand of HITs is forgotten before each arrival.
+
+How far HITs differ during the day is printed, and has no limit: each arrival gets a least filled HIT, so arrivals alone
+keep them within one, but several who leave the same HIT empty it faster than others arrive to fill it again.
 """
 
 import argparse

@@ -96,7 +96,7 @@ class Day:
         self._later: list[Later] = []
         self.counts: Counter[str] = Counter()
         self.not_least_filled = 0
-        self.spread = 0
+        self.spreads: Counter[int] = Counter()  # how far apart HITs were, at each arrival that got one
 
     def pass_by(self) -> None:
         people = [f"p{number}" for number in range(PEOPLE_PER_HIT * HitPlaces.objects.count())]
@@ -157,7 +157,7 @@ class Day:
         taken = rows.get(hit=given.hit_id).taken - 1
         self.not_least_filled += least is not None and taken > least
         most_and_least = rows.aggregate(most=Max("taken"), least=Min("taken"))
-        self.spread = max(self.spread, most_and_least["most"] - most_and_least["least"])
+        self.spreads[most_and_least["most"] - most_and_least["least"]] += 1
 
 
 def hand_in(offering: Offering, assignment: Assignment, now: datetime) -> None:
@@ -203,12 +203,17 @@ def story(arrivals: int, arrivals_per_hit: int) -> dict[str, Any]:
         "HITs that are wrong when counted again": recount_places(offering),
     }
     print(
-        f"  {len(everyone):,} HITs of {PLACES} places; {sum(extra.values()):,} extra; filled {min(everyone)} to "
-        f"{max(everyone)}; while people came and went, HITs differed by at most {day.spread}; {seconds:.0f} s"
+        f"  {len(everyone):,} HITs of {PLACES} places; {sum(extra.values()):,} extra; {seconds:.0f} s\n"
+        f"  at rest, when all have gone: filled {min(everyone)} to {max(everyone)}\n"
+        f"  during the day, at each arrival, the fullest and the emptiest HIT differed by: {_shares(day.spreads)}"
     )
     for name, count in found.items():
         print(f"  {name:<48}{count:>4} (0)")
     return {"problems": [f"{count} {name}" for name, count in found.items() if count]}
+
+
+def _shares(spreads: Counter[int]) -> str:
+    return ", ".join(f"{spread} ({count / spreads.total():.1%})" for spread, count in sorted(spreads.items()))
 
 
 # --- What an arrival costs ------------------------------------------------------------------------------------------

@@ -73,7 +73,9 @@ from .origins import has_real_raters as has_real_raters
 from .origins import origin_of as origin_of
 from .origins import why_no_raters as why_no_raters
 from .registry import CROWDS as CROWDS
+from .registry import FIRST_CHOICE as FIRST_CHOICE
 from .registry import USUAL_WORDS as USUAL_WORDS
+from .registry import WHO_REACHES_PEOPLE as WHO_REACHES_PEOPLE
 from .registry import all_marketplaces as all_marketplaces
 from .registry import arrival as arrival
 from .registry import crowd_in as crowd_in

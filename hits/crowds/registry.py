@@ -23,6 +23,14 @@ CROWDS: dict[str, Crowd] = {
 }
 
 
+# What a new draft of the form is meant for. It needs no account anywhere, and reaches people from the first day. (Study
+# files that name no crowd keep meaning the usual one, which speaks MTurk's language.)
+FIRST_CHOICE = "link"
+WHO_REACHES_PEOPLE = (
+    "A link and Prolific reach people, and so does the marketplace that runs here if yours sign in. Amazon announced "
+    "the end of Mechanical Turk for 30 September 2026."
+)
+
 USUAL_WORDS = CROWDS[USUAL_CROWD].words  # for a visitor of whom nobody knows where they come from
 
 

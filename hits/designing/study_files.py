@@ -10,7 +10,9 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
 from evalplatform.errors import EvalPlatformError
+from hits.crowds import FIRST_CHOICE
 from hits.designing.design_problems import parse_design, problems_of
+from hits.designing.switching_crowds import switch_crowd
 from hits.errors import InvalidStudy, StudyFrozen
 from hits.models import Study
 from hits.models.design import NAME_PATTERN, StudyDesign
@@ -67,12 +69,14 @@ def checked_design(settings: Mapping[str, Any]) -> StudyDesign:
 
 
 def start_draft(name: str, owner: User | None) -> Study:
-    """Create an empty draft for the form. Everything but the name is still to come."""
+    """Create an empty draft for the form. Everything but the name, and by which crowd it can reach people, is still to
+    come."""
     if not re.fullmatch(NAME_PATTERN, name):
         raise EvalPlatformError(f"{name!r} can't be a study's name: use small letters, digits and hyphens.")
+    design, _ = switch_crowd({"name": name}, FIRST_CHOICE)
     try:
         with transaction.atomic():
-            return Study.objects.create(name=name, design={"name": name}, owner=owner)
+            return Study.objects.create(name=name, design=design, owner=owner)
     except IntegrityError:
         raise EvalPlatformError(f"The name {name!r} is taken; choose another.") from None
 

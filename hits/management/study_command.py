@@ -6,10 +6,17 @@ from django.core.management.base import CommandError, CommandParser
 
 from evalplatform.commands import PlatformCommand
 from hits.analysing import find_pool
-from hits.crowds import CROWDS, Met, environment_of
+from hits.crowds import CROWDS, Met, crowd_in, environment_of
 from hits.designing import get_study
 from hits.models import USUAL_CROWD, Offering, Scope, Study, Submission, marketplace_name, offering_for
 from hits.publishing import WorkerPageAway, check_worker_page, describe_public_orders
+
+
+def _meant_crowd(study: Study, environment: str | None) -> str:
+    """Return the crowd that a command without --crowd is about: local, sandbox and production alone are the usual
+    crowd's, as they always were."""
+    usual = [one.name for one in CROWDS[USUAL_CROWD].environments]
+    return USUAL_CROWD if environment in usual else crowd_in(study.design).name
 
 
 class StudyCommand(PlatformCommand):
@@ -20,18 +27,22 @@ class StudyCommand(PlatformCommand):
         self.run(options)
 
     def add_marketplace_arguments(self, parser: CommandParser, needs_environment: bool = False) -> None:
-        """Add arguments that say where the study is offered; by default the usual crowd's safest environment."""
+        """Add arguments that say where the study is offered; by default on the crowd that it is meant for, in its
+        safest environment."""
         names = {one.name: None for crowd in CROWDS.values() for one in crowd.environments}
-        parser.add_argument("--crowd", choices=list(CROWDS), default=USUAL_CROWD, help="where workers come from")
+        ours = "where workers come from (default: the crowd that the study is meant for)"
+        parser.add_argument("--crowd", choices=list(CROWDS), help=ours)
         parser.add_argument("--environment", choices=list(names), required=needs_environment)
 
     def offering(self, options: dict[str, Any]) -> Offering:
         """Return the study on the marketplace that the command is about."""
-        names = [one.name for one in CROWDS[options["crowd"]].environments]
+        study = get_study(options["study"])
+        crowd = options["crowd"] or _meant_crowd(study, options["environment"])
+        names = [one.name for one in CROWDS[crowd].environments]
         environment = options["environment"] or names[0]
         if environment not in names:
-            raise CommandError(f"--crowd {options['crowd']} has no {environment}; there is: {', '.join(names)}.")
-        return offering_for(get_study(options["study"]), marketplace_name(options["crowd"], environment))
+            raise CommandError(f"--crowd {crowd} has no {environment}; there is: {', '.join(names)}.")
+        return offering_for(study, marketplace_name(crowd, environment))
 
     def add_scope_arguments(self, parser: CommandParser) -> None:
         """Add arguments that say which results are meant: one offering's, or several together."""
@@ -46,7 +57,7 @@ class StudyCommand(PlatformCommand):
         """Return what the command is about: one offering, or several together."""
         if not options["together"]:
             return self.offering(options)
-        if options["environment"]:
+        if options["crowd"] or options["environment"]:
             raise CommandError("--together means all offerings: leave out --crowd and --environment.")
         return find_pool(get_study(options["study"]), options["together"])
 

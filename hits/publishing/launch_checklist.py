@@ -13,7 +13,16 @@ from django.db.models import Count
 
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
-from hits.crowds import Market, QuotesCosts, crowd_of, environment_of, open_crowd, worker_page_url
+from hits.crowds import (
+    Market,
+    QuotesCosts,
+    crowd_of,
+    environment_of,
+    link_address,
+    links_of,
+    open_crowd,
+    worker_page_url,
+)
 from hits.designing import describe_hourly_pay, hourly_pay_cents
 from hits.models import Offering, Submission
 from hits.models.design import StudyDesign
@@ -37,7 +46,7 @@ class LaunchCheck:
 def launch_checks(offering: Offering) -> list[LaunchCheck]:
     """Return the points that our own rows can tell about."""
     design = offering.study.parsed_design
-    return [_pay(design), _consent(design), _contact(design), _pilot(offering), _screening(design)]
+    return [_pay(offering), _consent(design), _contact(design), _pilot(offering), _screening(design)]
 
 
 def outside_checks(offering: Offering) -> Iterator[LaunchCheck]:
@@ -70,9 +79,15 @@ def describe_unsettled(offering: Offering) -> Iterator[str]:
 # --- What our own rows tell ------------------------------------------------------------------------------------------
 
 
-def _pay(design: StudyDesign) -> LaunchCheck:
+def _pay(offering: Offering) -> LaunchCheck:
+    design = offering.study.parsed_design
+    if not design.pay.reward_cents and not design.pay.minimum_hourly_cents:
+        return LaunchCheck(PAY, True, "The study is unpaid, and people read that before they agree.")
     is_fair = hourly_pay_cents(design) >= design.pay.minimum_hourly_cents
-    return LaunchCheck(PAY, is_fair, f"{describe_hourly_pay(design)}.")
+    words = f"{describe_hourly_pay(design)}."
+    if design.pay.reward_cents and not crowd_of(offering).abilities.pays_workers:
+        words += " No money goes through it: people read that whoever invited them pays, so say how you will."
+    return LaunchCheck(PAY, is_fair, words)
 
 
 def _consent(design: StudyDesign) -> LaunchCheck:
@@ -134,9 +149,14 @@ def _ask_balance(offering: Offering) -> str:
     plan = plan_publishing(offering)
     market = open_crowd(offering, ATTEMPTS_WHILE_SOMEONE_WAITS)
     check_funds(plan, market)
+    most = money(plan.cost.total_cents, offering.currency)
+    if not crowd_of(offering).abilities.pays_workers:
+        is_paid = bool(offering.study.parsed_design.pay.reward_cents)
+        due = f": for all HITs that are left, at most {most} becomes due, which you pay elsewhere" if is_paid else ""
+        return f"There is no account{due}."
     if not environment_of(offering).is_real_money:
         return "No money moves there."
-    return f"The account covers all HITs that are left, at most {money(plan.cost.total_cents, offering.currency)}."
+    return f"The account covers all HITs that are left, at most {most}."
 
 
 def _ask_quote(offering: Offering, most_hits: int | None) -> str:
@@ -158,4 +178,6 @@ def _bonuses(plan: PublishingPlan) -> str:
 def _ask_address(offering: Offering) -> str:
     page_url = worker_page_url(offering)
     check_worker_page(offering, page_url)
+    if links := links_of(offering):
+        return f"People can come by {' and '.join(link_address(one) for one in links[:3])}."
     return f"Workers can open their page at {page_url}."

@@ -12,9 +12,9 @@ from evalplatform.background_work import at_work
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
 from hits.budgeting import set_cap
-from hits.crowds import Market
+from hits.crowds import Market, crowd_in
 from hits.errors import MarketUnavailable
-from hits.models import Event, Offering, PublishingRun, Study, offering_for
+from hits.models import Event, Offering, PublishingRun, Study, offering_for, split_marketplace_name
 from hits.publishing.creating import PublishingResult, publish_hits, settle_plan
 from hits.publishing.page_check import check_worker_page
 from hits.publishing.publishing_plan import check_budget, check_funds, plan_publishing, under_cap
@@ -89,12 +89,13 @@ def request_again(offering: Offering, send: Callable[[PublishingRun], None], now
 
 
 def last_offering(study: Study, marketplaces: Collection[str]) -> Offering:
-    """Return the offering for which somebody last requested publishing, among these marketplaces, or the first one if
-    nobody has.
+    """Return the offering for which somebody last requested publishing, among these marketplaces. If nobody has: the
+    first one of the crowd that the study is meant for.
 
     It takes one query, since every page of a study begins with it.
     """
-    first = next(iter(marketplaces))
+    meant = [one for one in marketplaces if split_marketplace_name(one)[0] == crowd_in(study.design).name]
+    first = next(iter(meant or marketplaces))
     ours = Offering.objects.filter(study=study).annotate(last_run=Max("publishing_runs"))
     last_runs: dict[Offering, int] = {one: one.last_run or 0 for one in ours if one.marketplace in marketplaces}
     last = max(last_runs, key=lambda one: (last_runs[one], one.marketplace == first), default=None)

@@ -104,6 +104,7 @@ def _show(request: HttpRequest, link: OpenLink) -> HttpResponse:
         "part": part,
         "done": count_of(part.done, words.hit, words.hits),
         "keeps_cookie": bool(caller.made_up),
+        "is_limited": not link.is_for_one_network,
         "signed": sign_form(link, caller, page["consent_version"]),
         "crowd": words,
     }

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from generation.models import Dataset, Generator
-from hits.crowds import CROWDS, Crowd, crowd_in, options_of
+from hits.crowds import CROWDS, FIRST_CHOICE, WHO_REACHES_PEOPLE, Crowd, crowd_in, options_of
 from hits.errors import DesignProblem
 from hits.models.money import SIGNS
 from hits.protocols import PROTOCOLS, OwnSetting, protocol_in
@@ -134,8 +134,10 @@ def _checkpoint_fields(settings: Mapping[str, Any], own: OwnFields) -> list[Sett
 
 def _crowd_fields(settings: Mapping[str, Any], own: OwnFields) -> list[SettingField]:
     crowd = crowd_in(settings)
-    named = [(name, _described(one)) for name, one in CROWDS.items()]
-    known = "Its fees price the study, and its rules are checked. The study may be offered on others as well."
+    in_order = sorted(CROWDS, key=lambda name: name != FIRST_CHOICE)
+    named = [(name, _described(CROWDS[name])) for name in in_order]
+    known = "Its fees price the study, and its rules are checked. The study may be offered on others as well. "
+    known += WHO_REACHES_PEOPLE
     frame = SettingField("crowd.frame_height", "Height of the frame, in pixels", "number", "0: as high as the window")
     return [
         *([SettingField("crowd.name", "Meant for", "choice", known, named)] if len(named) > 1 else []),

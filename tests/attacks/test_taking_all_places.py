@@ -1,14 +1,18 @@
 """Strangers at open links who want all places, or the credit for somebody else's work."""
 
+import threading
+from collections import Counter
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connections
 from django.test import Client
 
+from hits.crowds import visit_for
 from hits.crowds.link.open_links import LinkSettings, limit_addresses, make_link
 from hits.models import Assignment, HitPlaces, Offering, OpenLink
-from hits.serving import joining, visit_limits
+from hits.serving import WorkRefused, join, joining, visit_limits
 from tests.attacks.test_open_links import STRANGER, signed_by
 from tests.hits.crowd import now
 from tests.hits.test_links import PANEL, Visitor, collected, link, offering
@@ -130,6 +134,36 @@ def test_who_answered_nothing_and_lost_their_place_gets_another_hit(offering: Of
 
     assert visitor.assignment.hit != first
     assert visitor.submit()["way"] == "code"
+
+
+def test_two_hundred_who_agree_at_once_overfill_nothing_and_no_limit(panel: OpenLink, offering: Offering) -> None:
+    HitPlaces.objects.update(places=50)
+    version, ready = offering.study.parsed_design.task.consent_version, threading.Barrier(20)
+    outcomes: Counter[str] = Counter()
+
+    def arrive(first: int) -> None:
+        ready.wait()
+        for number in range(first, 200, 20):
+            visit = visit_for(offering, f"panel_p{number}")
+            try:
+                # Half come from one address, at which a class might sit.
+                join(offering.study.key, visit, version, now(), STRANGER if number % 2 else "")
+                outcomes["given"] += 1
+            except WorkRefused as refused:
+                outcomes[refused.refusal] += 1
+        connections.close_all()
+
+    threads = [threading.Thread(target=arrive, args=[number]) for number in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    held = Assignment.objects.filter(place="held")
+    assert outcomes["given"] == held.count() == 100
+    assert outcomes.total() == 200
+    assert held.exclude(visited_from="").count() <= visit_limits.MOST_PLACES_AN_HOUR
+    assert list(HitPlaces.objects.values_list("taken", "places")) == [(50, 50)] * 2
 
 
 # --- Credit ----------------------------------------------------------------------------------------------------------

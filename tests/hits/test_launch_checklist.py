@@ -15,7 +15,7 @@ from hits.crowds.mturk.mturk_environments import END_OF_MTURK
 from hits.crowds.mturk.wire import translated
 from hits.designing import create_study
 from hits.errors import MarketRefused, MarketUnavailable
-from hits.models import Study, offering_for
+from hits.models import Study, offering_for, split_marketplace_name
 from hits.publishing import LaunchCheck, launch_checks, outside_checks
 from hits.syncing import sync
 from localturk.models import Account
@@ -127,3 +127,46 @@ def test_errors_of_the_service_name_its_end_and_those_of_a_hit_do_not() -> None:
             boto_client("http://127.0.0.1:9", has_own_credentials=False, attempts=1), 50, "Mind."
         ).balance_cents()
     assert str(away.value).endswith(". Mind.")
+
+
+ALL_POINTS = ["Pay", "Consent", "Contact", "Pilot", "Screening", "Balance", "Address"]
+FOR_ANYONE = {"countries": [], "min_approved": 0, "min_approval_percent": 0}
+
+
+@pytest.mark.parametrize("marketplace", ["local", "link.trial", "link.live", "prolific.local"])
+def test_every_crowd_has_all_seven_points(
+    example_corpus: None, settings: Settings, transactional_db: None, marketplace: str
+) -> None:
+    settings.PUBLIC_URL = "https://eval.invalid"  # a name that no server has
+    crowd = {"name": split_marketplace_name(marketplace)[0], **FOR_ANYONE}
+    study = study_with(crowd=crowd, pay={"reward": "2.00"})
+    offering = offering_for(study, marketplace)
+
+    checks = [*launch_checks(offering), *outside_checks(offering)]
+
+    assert [check.name for check in checks if check.name != "Cost there"] == ALL_POINTS
+    assert all(check.words for check in checks)
+    assert not checks[-1].is_settled  # nobody can come by that address
+    assert "can't be reached" in checks[-1].words
+
+
+@pytest.mark.parametrize(
+    ("reward", "pay", "balance"),
+    [
+        (0, "The study is unpaid", "There is no account."),
+        ("2.00", "so say how you will", "at most $50.40 becomes due, which you pay elsewhere"),
+    ],
+)
+def test_by_a_link_pay_and_balance_say_who_pays(
+    example_corpus: None, transactional_db: None, reward: object, pay: str, balance: str
+) -> None:
+    paid = {"reward": reward, "minimum_hourly": 0, **({} if reward else {"bonus": 0})}
+    study = study_with(crowd={"name": "link", **FOR_ANYONE}, pay=paid)
+    offering = offering_for(study, "link.trial")
+
+    checks = {check.name: check for check in [*launch_checks(offering), *outside_checks(offering)]}
+
+    assert pay in checks["Pay"].words
+    assert balance in checks["Balance"].words
+    assert checks["Pay"].is_settled
+    assert checks["Balance"].is_settled

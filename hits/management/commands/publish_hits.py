@@ -34,15 +34,17 @@ from hits.publishing import (
 
 
 class Command(StudyCommand):
-    help = """Publishes a study's HITs: to the marketplace that runs here, to MTurk's sandbox, or for real.
+    help = """Publishes a study's HITs: by a link, on Prolific, or on a marketplace such as Mechanical Turk.
 
-    manage.py publish_hits demo
-    manage.py publish_hits demo --environment sandbox --hits 10
-    manage.py publish_hits demo --environment production --budget 1500
     manage.py publish_hits demo --crowd link
+    manage.py publish_hits demo --crowd link --environment live
+    manage.py publish_hits demo --crowd prolific
+    manage.py publish_hits demo --environment local
 
-With --crowd link, it prints an address for whoever is to take part (docs/links.md): --environment trial rehearses,
-live is for real raters.
+A link (docs/links.md) prints an address for whoever is to take part: trial rehearses, live is for real raters. Prolific
+is docs/prolific.md. The marketplace that runs here is --environment local. Amazon announced the end of Mechanical Turk
+for 30 September 2026; --environment sandbox and production still speak to its addresses, where nobody may answer.
+Without --crowd and --environment, the study goes to the crowd that it is meant for, as a rehearsal.
 
 Shows the cost and the hourly pay first, and refuses above the budget or the account's balance. A run that was
 interrupted is simply started again: each HIT is published exactly once. --hits publishes part now (a wave) and the
