@@ -1,6 +1,6 @@
 """Kill and disturb publishing, collecting and paying on Prolific: is every answer stored, and everything paid once?
 
-python -m benchmarks.prolific_chaos [--rounds 200] [--seed 1] [--unprotected]
+python -m benchmarks.prolific_chaos [--rounds 200] [--minutes 60] [--seed 1] [--unprotected]
 
 Each round has a study of its own on `manage.py localprolific`, which has its own process and database. `publish_hits`
 and `sync_hits` run once or twice at a time, meet faults (no answer, 500 although it acted, 429), and are ended by
@@ -83,6 +83,7 @@ REPORTED = (
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=200)
+    parser.add_argument("--minutes", type=float, default=10**6, help="begin no further round after so many")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--unprotected", action="store_true", help="order again whatever is not visible: it must fail")
     parser.add_argument("--database-url", default="", help="for our side; a new SQLite file unless given")
@@ -92,7 +93,7 @@ def main() -> None:
     with prolific_beside_us(options.database_url) as server:
         if options.unprotected:
             take_protection_out()
-        tally, problems = _play(rng, server, options.rounds)
+        tally, problems = _play(rng, server, options.rounds, started + 60 * options.minutes)
     for what in REPORTED:
         print(f"{tally[what]:>7,} {what}")
     for problem in problems:
@@ -102,11 +103,13 @@ def main() -> None:
         sys.exit("Publishing, collecting and paying is not exactly once.")
 
 
-def _play(rng: random.Random, server: Server, rounds: int) -> tuple[Counter[str], list[str]]:
+def _play(rng: random.Random, server: Server, rounds: int, until: float) -> tuple[Counter[str], list[str]]:
     import_corpus()
     tally: Counter[str] = Counter()
     problems: list[str] = []
     for number in range(rounds):
+        if time.perf_counter() > until:
+            break
         round_ = _Round(make_study(rng), rng, server, tally)
         round_.play()
         problems += [f"round {number}, {round_.study.name}: {what}; {round_.story}" for what in round_.compare()]

@@ -10,14 +10,12 @@ from .contract import Held as Held
 from .contract import HitToOffer as HitToOffer
 from .contract import HookRefused as HookRefused
 from .contract import HooksThere as HooksThere
-from .contract import HookSubscriber as HookSubscriber
 from .contract import ListensToHooks as ListensToHooks
 from .contract import Market as Market
 from .contract import MarketAssignment as MarketAssignment
 from .contract import MarketBonus as MarketBonus
 from .contract import MarketHit as MarketHit
 from .contract import Preview as Preview
-from .contract import Quote as Quote
 from .contract import QuotesCosts as QuotesCosts
 from .contract import RequestsReturns as RequestsReturns
 from .contract import SubscribesToHooks as SubscribesToHooks

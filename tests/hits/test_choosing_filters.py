@@ -11,6 +11,7 @@ from pytest_django import Settings
 from hits.designing import check_draft, create_study
 from hits.models import FilterList, Study
 from localprolific import misbehaving
+from localprolific.models import ParticipantGroup, Workspace
 from tests.conftest import DEMO
 from tests.hits.prolific_study import PARTICIPANTS, POUNDS, no_faults
 from tests.hits.test_study_form import send_back, shown_fields
@@ -102,6 +103,21 @@ def test_filters_are_found_by_words_added_and_removed(draft: Study, researcher_c
     assert "Removed: Current country of residence." in removed
     assert "No other filter has these words." in nothing
     assert len(filters_of(draft)) == 4  # nothing is saved by any of it
+
+
+def test_groups_of_the_workspace_are_the_choices_of_filters_about_groups(
+    draft: Study, researcher_client: Client
+) -> None:
+    press(researcher_client, "ask")  # makes the workspace
+    workspace = Workspace.objects.get()
+    for key, name in (("a1", "Those of the pilot"), ("a2", "EvalPlatform key local 12 enough")):
+        ParticipantGroup.objects.create(group_id=key, workspace=workspace, name=name)
+
+    press(researcher_client, "ask")
+    part = press(researcher_client, "add:participant_group_allowlist")
+
+    assert "Those of the pilot" in part
+    assert "enough" not in part  # our own
 
 
 def test_what_is_chosen_is_saved_by_the_form(draft: Study, researcher_client: Client) -> None:

@@ -166,7 +166,7 @@ def test_a_local_prolific_elsewhere_must_be_named_in_the_settings(settings: Sett
 
 
 def test_no_traceback_shows_the_token_even_with_its_variables() -> None:
-    prolific = ProlificClient(lambda *call: 1 / 0, HiddenText(TOKEN))  # type: ignore[arg-type, return-value]
+    prolific = ProlificClient(lambda *call: 1 / 0, HiddenText(TOKEN))  # type: ignore[arg-type]
 
     with pytest.raises(ZeroDivisionError) as raised:
         prolific.get("studies/1/")
@@ -231,6 +231,25 @@ WRONG: list[Callable[[], object]] = [
 def test_units_and_currencies_are_never_mixed_up(make: Callable[[], object]) -> None:
     with pytest.raises(MoneyMixedUp):
         make()
+
+
+def test_pence_and_pounds_have_no_arithmetic_in_mypy_or_when_run() -> None:
+    """mypy takes an ignore that it does not need for an error, so each of these lines is one that it refuses."""
+    pence = Hundredths(30, "GBP")
+    pounds = pence.in_whole_currency
+    in_a_list: str = pounds.on_wire()
+    in_an_answer: int = pence.on_wire()
+    _: Hundredths = pounds  # type: ignore[assignment]
+    _int: int = pounds.on_wire()  # type: ignore[assignment]
+    _text: str = pence.on_wire()  # type: ignore[assignment]
+
+    with pytest.raises(TypeError):
+        pence + pounds  # type: ignore[operator]
+    with pytest.raises(TypeError):
+        pence * 100  # type: ignore[operator]
+    with pytest.raises(TypeError):
+        pounds * 100  # type: ignore[operator]
+    assert (in_a_list, in_an_answer) == ("0.30", 30)
 
 
 def test_fractions_of_a_penny_are_rounded_up() -> None:

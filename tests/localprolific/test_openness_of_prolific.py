@@ -1,11 +1,14 @@
 """Where the local Prolific is open, and to whom: in rehearsals, to this machine and to researchers."""
 
+import re
+
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import Settings
 
 from localprolific.openness import is_open
+from tests.conftest import ROOT
 
 PAGES = ("", "studies/", "earned/", "submissions/complete?cc=A", ".well-known/study/jwks.json", "api/v1/users/me/")
 
@@ -40,3 +43,13 @@ def test_it_is_closed_where_real_people_come(
     setattr(settings, name, value)
 
     assert {client.get(f"/localprolific/{page}").status_code for page in PAGES} == {404}
+
+
+def test_each_doubtful_setting_stands_in_the_guide() -> None:
+    source = (ROOT / "localprolific" / "behaviour.py").read_text()
+    doubtful = re.findall(r"^    (\w+): .*# [CD]\b", source, flags=re.MULTILINE)
+    guide = (ROOT / "docs" / "localprolific.md").read_text()
+
+    times = {"publishing_seconds"}  # how long something takes, not whether
+    assert len(doubtful) > 15
+    assert [name for name in doubtful if name not in times and f"`{name}`" not in guide] == []

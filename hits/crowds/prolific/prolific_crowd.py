@@ -18,7 +18,7 @@ from hits.crowds.prolific.prolific_calls import ProlificCalls
 from hits.crowds.prolific.prolific_client import ProlificClient
 from hits.crowds.prolific.prolific_environments import ENVIRONMENTS, LOCAL, PRODUCTION, PROLIFIC
 from hits.crowds.prolific.prolific_fees import ProlificFees
-from hits.crowds.prolific.prolific_filters import read_filter
+from hits.crowds.prolific.prolific_filters import read_filters
 from hits.crowds.prolific.prolific_market import ProlificMarket, marks_of_hits
 from hits.crowds.prolific.prolific_transport import open_transport, token_for
 from hits.crowds.prolific.prolific_words import PROLIFICS_WORDS
@@ -115,8 +115,7 @@ class Prolific:
     def list_filters(self, currency: str) -> Sequence[ListedFilter]:
         environment = self.filters_environment()
         client = self._client(environment, currency, ATTEMPTS_FOR_A_PAGE)
-        rows = ProlificCalls(client, currency, environment).filters()
-        return [read_filter(one) for one in rows.values()]
+        return list(read_filters(ProlificCalls(client, currency, environment)))
 
     # --- Workers ---
 

@@ -1,9 +1,27 @@
-"""Reads a filter from Prolific's list of them. What its documentation leaves open is read as loosely as it can be."""
+"""Reads Prolific's list of filters. What its documentation leaves open is read as loosely as it can be.
 
-from collections.abc import Mapping
+Filters about groups of participants list no choices: the workspace's groups are these, except for our own.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from hits.crowds.filter_lists import ListedFilter
+from hits.crowds.prolific.prolific_calls import ProlificCalls
+from hits.crowds.prolific.study_fields import PREFIX
+
+ABOUT_GROUPS = "participant_group_"
+
+
+def read_filters(calls: ProlificCalls) -> Iterator[ListedFilter]:
+    listed = [read_filter(one) for one in calls.filters().values()]
+    groups: dict[str, str] = {}
+    if any(one.filter_id.startswith(ABOUT_GROUPS) for one in listed):
+        named = {str(one["id"]): str(one["name"]) for one in calls.groups()}
+        groups = {key: name for key, name in named.items() if not name.startswith(f"{PREFIX} ")}
+    for one in listed:
+        yield replace(one, choices=groups) if one.filter_id.startswith(ABOUT_GROUPS) else one
 
 
 def read_filter(row: Mapping[str, Any]) -> ListedFilter:
