@@ -201,7 +201,6 @@ def test_a_bundle_of_a_pool_that_is_changed_is_found_out(pool: Pool, tmp_path: P
         (moved / name).write_text(text.replace("link.live", "prolific.production", 50))
     write_hashes(moved)
 
-    assert check_bundle(folder) == []
     assert any("results.json" in one for one in check_bundle(moved))
 
 
