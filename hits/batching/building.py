@@ -32,6 +32,7 @@ from hits.designing import (
     select_dialogs,
     size_of_batches,
 )
+from hits.errors import DesignProblem, InvalidStudy
 from hits.models import Hit, HitItem, Study
 from hits.models.cards import Card
 from hits.models.design import StudyDesign
@@ -47,6 +48,10 @@ class BlockDialog:
     dataset: str
     dialog: ChosenDialog
     number: int = 0
+
+    @property
+    def name(self) -> tuple[str, str]:
+        return self.dataset, self.dialog.external_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,14 +114,52 @@ def deal(design: StudyDesign, selections: Sequence[Selection], size: BatchSize) 
     Dialogs are dealt like cards around a table: dataset after dataset, each continuing where the last one stopped. So
     two blocks differ by at most one dialog of each dataset, and by at most one dialog overall. The human replies of the
     checkpoint datasets lie together in the pack, so that every block gets its share of those as well.
+
+    Where each dialog is shown with several line-ups, the whole pack is dealt once for each.
     """
     pack = _pack_dialogs(design, selections)
     seats = sorted(range(size.block_count), key=lambda seat: order_key(design.seed, "seat", seat))
+    # The number grows by one with each row and each seat, so that a block gets all line-ups one after the other, and so
+    # does each dataset.
+    pack = [replace(one, number=sum(divmod(place, size.block_count))) for place, one in enumerate(pack)]
+    dealt = deal_again(pack, size.block_count, size.showings)
     for seat in seats:
-        # The number grows by one with each row and each seat, so that a block gets all line-ups one after the other,
-        # and so does each dataset.
-        block = [replace(one, number=row + seat) for row, one in enumerate(pack[seat :: size.block_count])]
+        block = dealt[seat]
         yield sorted(block, key=lambda one: order_key(design.seed, "place", one.dataset, one.dialog.external_id))
+
+
+def deal_again(pack: Sequence[BlockDialog], block_count: int, showings: int) -> list[list[BlockDialog]]:
+    """Deal the pack to the blocks as often as each dialog is shown, with the next line-up each time.
+
+    No block gets a dialog twice: one that would come to a block which has it changes places with another of the same
+    round. Raises InvalidStudy where that is impossible.
+    """
+    held: list[dict[tuple[str, str], BlockDialog]] = [{} for _ in range(block_count)]
+    for showing in range(showings):
+        seats = [(showing * len(pack) + place) % block_count for place in range(len(pack))]
+        round_ = [replace(one, number=one.number + showing) for one in pack]
+        before = [set(block) for block in held]
+        for place, seat in enumerate(seats if showing else []):
+            if round_[place].name in before[seat]:
+                other = _place_to_change_with(round_, seats, before, place)
+                round_[place], round_[other] = round_[other], round_[place]
+        for one, seat in zip(round_, seats, strict=True):
+            held[seat][one.name] = one
+    return [list(block.values()) for block in held]
+
+
+def _place_to_change_with(
+    round_: Sequence[BlockDialog], seats: Sequence[int], before: Sequence[set[tuple[str, str]]], place: int
+) -> int:
+    """Return the next place of the round whose dialog fits here and ours there. After the last comes the first."""
+    ours, seat = round_[place].name, seats[place]
+    for step in range(1, len(round_)):
+        other = (place + step) % len(round_)
+        if round_[other].name not in before[seat] and ours not in before[seats[other]]:
+            return other
+    raise InvalidStudy(
+        [DesignProblem("hits.dialogs", "there are too few HITs to show each dialog once with each pair; lower it")]
+    )
 
 
 def checkpoints_of(design: StudyDesign, block: Sequence[BlockDialog]) -> set[int]:
@@ -262,7 +305,7 @@ def _manifest_head(design: StudyDesign, size: BatchSize, secret: bytes) -> dict[
         "blocks": size.block_count,
         "hits": size.hit_count,
         "assignments": size.assignment_count,
-        SEQUENCE_TAU2: plan_sequences(design, size.dialog_count),
+        SEQUENCE_TAU2: plan_sequences(design, size.different_dialogs),
         ORDER_COMMITMENT: commitment_to(secret),
     }
 

@@ -286,7 +286,7 @@ def _find_too_few_golds(design: StudyDesign, selections: list[Selection]) -> lis
     )
     size = size_of_batches(design, sum(len(selection.dialogs) for selection in selections))
     needed = size.block_count * design.checkpoints.per_hit
-    if golds >= needed:
+    if golds * size.showings >= needed:
         return []
     message = (
         f"{count_of(needed, 'checkpoint is', 'checkpoints are')} needed "

@@ -12,7 +12,10 @@ from hits.models.money import money
 def describe_size(design: StudyDesign, size: BatchSize) -> Iterator[str]:
     """Yield sentences about the number of HITs, and where they are smaller, split or dialogs are left out."""
     sizes = ", ".join(f"{count:,} with {count_of(dialogs, 'dialog')}" for dialogs, count in size.block_sizes.items())
-    yield f"{count_of(size.dialog_count, 'dialog makes', 'dialogs make')} {count_of(size.block_count, 'HIT')}: {sizes}"
+    shown = f", each shown {size.showings} times," if size.showings > 1 else ""
+    makes = "makes" if size.different_dialogs == 1 else "make"
+    dialogs = count_of(size.different_dialogs, "dialog")
+    yield f"{dialogs}{shown} {makes} {count_of(size.block_count, 'HIT')}: {sizes}"
     if len(size.assignments_of_hits) > 1:
         parts = " + ".join(map(str, size.assignments_of_hits))
         yield (

@@ -91,7 +91,7 @@ def plan_study_size(study: Study, difference: str) -> Plan | None:
 def _plan_for_design(design: StudyDesign, wanted: str, chosen_count: int) -> Plan | None:
     if protocol_of(design).planned_shares is None:
         raise ValueError(NOT_COVERED)
-    setting = planned_setting(design, size_of_batches(design, chosen_count).dialog_count)
+    setting = planned_setting(design, size_of_batches(design, chosen_count).different_dialogs)
     pay = (design.pay.reward_cents, design.pay.bonus_cents, planned_crowd(design).fees)
     if not wanted:
         return _with_stopping(plan_for_size(setting, *pay), design)

@@ -5,17 +5,23 @@ from dataclasses import dataclass
 
 from hits.crowds import Cost, planned_crowd
 from hits.models.design import StudyDesign
+from hits.protocols import protocol_of
 
 
 @dataclass(frozen=True)
 class BatchSize:
     """How many HITs there are. A block is a set of dialogs, published as one HIT, or as several if many raters are
-    needed."""
+    needed. A dialog that is shown with several line-ups (`Protocol.showings`) counts each time."""
 
     dialog_count: int
     dropped_count: int
     block_count: int
     assignments_of_hits: list[int]  # of each HIT of a block
+    showings: int = 1  # of each dialog
+
+    @property
+    def different_dialogs(self) -> int:
+        return self.dialog_count // self.showings
 
     @property
     def hit_count(self) -> int:
@@ -36,11 +42,13 @@ class BatchSize:
 def size_of_batches(design: StudyDesign, dialog_count: int) -> BatchSize:
     """Return the size. If the dialogs do not fill the last HIT, `spread` makes some HITs one dialog smaller, and
     `drop` leaves the remaining dialogs out."""
+    showings = protocol_of(design).showings
+    dialog_count *= showings
     full_blocks, rest = divmod(dialog_count, design.hits.dialogs_per_hit)
     assignments = planned_crowd(design).fees.split_assignments(design.hits.assignments)
-    if design.hits.uneven_end == "drop" and full_blocks:
+    if design.hits.uneven_end == "drop" and full_blocks and showings == 1:
         return BatchSize(dialog_count - rest, rest, full_blocks, assignments)
-    return BatchSize(dialog_count, 0, full_blocks + bool(rest), assignments)
+    return BatchSize(dialog_count, 0, full_blocks + bool(rest), assignments, showings)
 
 
 def cost_of(design: StudyDesign, size: BatchSize) -> Cost:
@@ -52,7 +60,7 @@ def cost_of(design: StudyDesign, size: BatchSize) -> Cost:
 
 def rating_count(design: StudyDesign, size: BatchSize) -> int:
     """Return how many ratings of generators' replies to expect; those of gold cards come on top."""
-    return size.dialog_count * len(design.generators) * design.hits.assignments
+    return size.dialog_count * protocol_of(design).ratings_per_item * design.hits.assignments
 
 
 def hourly_pay_cents(design: StudyDesign) -> int:

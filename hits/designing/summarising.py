@@ -14,6 +14,7 @@ from hits.designing.sizing import BatchSize, cost_of, hourly_pay_cents, rating_c
 from hits.models import Study
 from hits.models.design import StudyDesign
 from hits.models.money import money
+from hits.protocols import protocol_of
 
 AMPLE_TIME = 2  # a time limit is ample at this multiple of the expected time
 MOST_DIALOGS_LOOKED_AT = 300  # in a draft, since a page waits for it: the interval is then at most ±6 points
@@ -81,7 +82,7 @@ def summarise_frozen(study: Study) -> Summary:
     design = study.parsed_design
     manifest = study.manifest or {}
     split = planned_crowd(design).fees.split_assignments(design.hits.assignments)
-    size = BatchSize(manifest["dialogs"], 0, manifest["blocks"], split)
+    size = BatchSize(manifest["dialogs"], 0, manifest["blocks"], split, protocol_of(design).showings)
     return _make_summary(design, size, [])
 
 
@@ -94,8 +95,8 @@ def _make_summary(design: StudyDesign, size: BatchSize, notes: list[str]) -> Sum
         hourly_pay_cents(design),
         describe_hourly_pay(design),
         [*describe_cost(design, size), *_describe_time(design), *_describe_rules(design), *notes],
-        list(describe_analysis(design, size.dialog_count, size.hit_count)),
-        list(warn_of_analysis(design, tested_dialogs(design, size.dialog_count))),
+        list(describe_analysis(design, size.different_dialogs, size.hit_count)),
+        list(warn_of_analysis(design, tested_dialogs(design, size.different_dialogs))),
     )
 
 

@@ -49,6 +49,12 @@ class Pairs(Protocol[PairsDesign]):
                 OwnSetting("question", "Question", "text", "the task's question if empty"),
             ],
         ),
+        OwnSetting(
+            "task.pairs_per_dialog",
+            "Each dialog is shown",
+            "choice",
+            choices=[("one", "once, with one of the pairs"), ("each", "once with each pair, in different HITs")],
+        ),
         OwnSetting("task.may_tie", "Workers may call two replies equal", "flag"),
         OwnSetting("task.may_reject_both", "They may call both bad, which counts as a tie", "flag"),
         OwnSetting("task.asks_why", "They may say why in words", "flag"),
@@ -65,6 +71,11 @@ class Pairs(Protocol[PairsDesign]):
 
     def problems(self) -> list[DesignProblem]:
         return [*find_pairless_settings(self.design)]
+
+    @property
+    def showings(self) -> int:
+        each_pair = self.design.task.pairs_per_dialog == "each"
+        return max(len(self.design.primary_pairs), 1) if each_pair else 1
 
     def line_up(self, number: int, has_gold: bool) -> Sequence[str]:
         names = self.design.generators

@@ -38,6 +38,8 @@ class PairsTask(TaskPart):
     instructions: Text = pairs_texts.INSTRUCTIONS
     consent: Text = pairs_texts.CONSENT
     questions: list[PairQuestion] = Field(default=[PairQuestion()], min_length=1, max_length=7)
+    # Whether each dialog comes once with each pair, in different HITs, or once with one of them.
+    pairs_per_dialog: Literal["each", "one"] = "one"
     may_tie: bool = True
     may_reject_both: bool = False  # "both bad", which counts as a tie
     asks_why: bool = False  # a reason in words, if the worker likes
@@ -74,6 +76,10 @@ class PairsDesign(StudyDesign):
 def find_pairless_settings(design: PairsDesign) -> Iterator[DesignProblem]:
     if len(design.warm_up.replies) != 2:
         yield DesignProblem("warm_up.replies", "two replies are compared; write exactly two")
+    if design.task.pairs_per_dialog == "each" and design.hits.uneven_end == "drop":
+        yield DesignProblem(
+            "hits.uneven_end", 'no dialog can be left out where each is shown with each pair; use "spread"'
+        )
     if not design.task.may_tie and design.checkpoints.may_tie:
         yield DesignProblem("checkpoints.may_tie", "workers can't call two replies equal in this study")
     if not design.task.may_tie and any("tie" in one.fitting for one in design.warm_up.replies):

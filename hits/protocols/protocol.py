@@ -113,6 +113,17 @@ class Protocol(ABC, Generic[Design]):
 
     # --- Batching
 
+    @property
+    def showings(self) -> int:
+        """Return how many items each dialog makes, each with the next line-up. No HIT has a dialog twice."""
+        return 1
+
+    @property
+    def ratings_per_item(self) -> int:
+        """Return how many ratings of generators' replies follow from one answer, without a human reply."""
+        replies = len(self.line_up(0, False))
+        return sum(1 if one.is_comparison else replies for one in self.criteria)
+
     def line_up(self, number: int, has_gold: bool) -> Sequence[str]:
         """Return the generators whose replies appear in an item; a checkpoint (`has_gold`) also shows the human reply.
 

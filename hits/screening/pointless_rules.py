@@ -109,7 +109,7 @@ def all_points_wanted(design: StudyDesign, rule: str, points: int) -> list[str]:
 
 
 def _dialogs(design: StudyDesign) -> int:
-    return sum(part.dialog_count for part in design.datasets)
+    return sum(part.dialog_count for part in design.datasets) * protocol_of(design).showings
 
 
 def _hits_with_other_dialogs(design: StudyDesign) -> int:
