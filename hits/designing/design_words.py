@@ -48,6 +48,8 @@ def describe_hourly_pay(design: StudyDesign) -> str:
     currency = design.pay.currency
     minutes = count_of(design.pay.expected_minutes, "minute")
     pay = f"{money(design.pay.reward_cents, currency)} for {minutes} is {money(hourly, currency)} an hour"
+    if not design.pay.reward_cents:
+        pay = "Nobody is paid"
     if hourly >= minimum:
         return pay
     fair = int(-(-minimum * design.pay.expected_minutes // 60))

@@ -40,6 +40,7 @@ from hits.models import OpenLink, Outcome
 from hits.serving import MinuteCounter, Refusal, WorkRefused, introduction_of, join, who_pays
 
 COOKIE_DAYS = 180
+looks_from_address = MinuteCounter(most=300)
 departures_from_address = MinuteCounter(most=30)  # as many as of a class that reads the page together
 CLOSED = ("This study takes nobody at the moment", "It is over, or has not begun. {return_it}")
 
@@ -61,6 +62,9 @@ def show_or_join(request: HttpRequest, key: str) -> HttpResponse:
     if link is None:
         response = _tell(request, "There is no study at this address", "Please check the link that you were given.")
         response.status_code = HTTPStatus.NOT_FOUND
+    elif _looks_too_often(request, link):
+        response = _tell(request, "Please come back in a minute", "Very many visits came from your network just now.")
+        response.status_code = HTTPStatus.TOO_MANY_REQUESTS
     elif request.method == "POST":
         response = _take_answer(request, link)
     else:
@@ -72,6 +76,11 @@ def show_or_join(request: HttpRequest, key: str) -> HttpResponse:
         f"form-action 'self' {site_of(link) if link else ''}; frame-ancestors 'none'"
     )
     return response
+
+
+def _looks_too_often(request: HttpRequest, link: OpenLink) -> bool:
+    address = client_address(request)
+    return bool(address) and not is_this_machine(address) and not looks_from_address.allows((link.pk, address))
 
 
 # --- Looking ---------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from hits.crowds.link import guarded_requests
+from hits.crowds.link import entering, guarded_requests, signed_visits
 from hits.crowds.link.guarded_requests import Sent, request_once
 from hits.crowds.link.open_links import LinkRefused, LinkSettings, make_link
 from hits.crowds.link.server_calls import make_waiting_calls
@@ -59,6 +59,32 @@ def test_a_stranger_cant_make_up_how_many_declined(link: OpenLink) -> None:
         stranger.post(f"/join/{link.key}/", {"answer": "leave", "signed": signed})
 
     assert Departure.objects.count() <= 60  # two minutes' worth, if the clock turned meanwhile
+
+
+def test_a_stranger_who_looks_by_the_hundred_is_asked_to_wait(link: OpenLink) -> None:
+    stranger = Client(REMOTE_ADDR="203.0.113.99")
+
+    answers = {stranger.head(f"/join/{link.key}/").status_code for _ in range(650)}
+
+    assert answers == {200, 429}  # whether or not the minute turned meanwhile
+    assert Visitor(link).look().status_code == 200
+
+
+def test_signed_parts_of_another_shape_open_nothing(offering: Offering, link: OpenLink) -> None:
+    """Such as a server of another version may have signed."""
+    old = signed_visits._signer.sign_object([str(offering.study.key), "trial", "1-a", "openlink_a"])
+    form = entering._signer.sign_object([link.key, "v", "openlink_a"])
+
+    assert Client().get(f"/work/{offering.study.key}/", {"joined": old}).status_code == 403
+    assert "has to be opened again" in Visitor(link).answer("agree", form).content.decode()
+    assert not Assignment.objects.exists()
+
+
+def test_no_other_site_learns_the_address_of_the_work(link: OpenLink) -> None:
+    visitor = Visitor(link).agree()
+
+    for address in (visitor.address, visitor.went_to["Location"]):
+        assert visitor.client.get(address)["Referrer-Policy"] == "same-origin"
 
 
 @pytest.mark.parametrize(

@@ -530,3 +530,15 @@ def test_no_text_of_an_unpaid_study_speaks_of_pay_but_to_say_that_there_is_none(
     assert "is saved, and counts once you submit" in page
     assert "There is no free task" in refused[-1]
     assert not [text for text in refused if re.search(r"\b(paid|pays?)\b", text)]
+
+
+def test_the_links_page_weighs_little_and_loads_nothing_that_the_work_does_not(link: OpenLink) -> None:
+    visitor = Visitor(link)
+    before = visitor.look().content.decode()
+    work = visitor.agree().client.get(visitor.went_to["Location"]).content.decode()
+
+    loaded, needed = (set(re.findall(r'(?:src|href)="(/static/[^"]+)"', page)) for page in (before, work))
+
+    assert loaded <= needed
+    assert len(loaded) <= 3  # program, style and icon, which the browser then has when the work begins
+    assert len(before.encode()) < 10_000

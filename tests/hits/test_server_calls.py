@@ -173,6 +173,12 @@ def test_redirects_are_not_followed(service: Service) -> None:
         "https://169.254.169.254/latest/",
         "https://[::1]/",
         "https://[fd00::1]/",
+        "https://[::ffff:10.0.0.1]/",
+        "https://[64:ff9b::10.0.0.1]/",
+        "https://[64:ff9b:1::1]/",
+        "https://[2002:a00:1::1]/",
+        "https://[::10.0.0.1]/",
+        "https://[fec0::1]/",
         "http://192.0.2.1/",
     ],
 )

@@ -93,10 +93,10 @@ def read_form(link: OpenLink, signed: str) -> tuple[Caller, str] | None:
     """Return who read which consent text on this link's page, or None if the form is not ours."""
     try:
         said: Any = _signer.unsign_object(signed)
+        key, consent_version, worker_id, id_there, session, made_up = said
     except (BadSignature, ValueError):
         return None
-    key, consent_version, *caller = said
-    return (Caller(*caller), consent_version) if key == link.key else None
+    return (Caller(worker_id, id_there, session, made_up), consent_version) if key == link.key else None
 
 
 # --- Rows ------------------------------------------------------------------------------------------------------------

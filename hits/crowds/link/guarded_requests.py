@@ -12,7 +12,7 @@ import socket
 import ssl
 import threading
 from dataclasses import dataclass
-from ipaddress import ip_address
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -20,6 +20,10 @@ from django.conf import settings
 TIMEOUT_SECONDS = 15
 WHOLE_SECONDS = 30  # for the answer, however it trickles in: other calls wait behind it
 MOST_BYTES = 20_000
+
+NAT64 = IPv6Network("64:ff9b::/96")  # how a network without IPv4 reaches all of it, the last 32 bits
+# Kinds of addresses that wrap another one or belong to a site, though Python 3.11 counts them to the internet.
+WRAPPING = [IPv6Network(one) for one in ("64:ff9b:1::/48", "2002::/16", "::/96", "fec0::/10")]
 
 
 @dataclass(frozen=True)
@@ -111,9 +115,22 @@ def _find_allowed(host: str, port: int, scheme: str) -> str:
         return found[0]
     if scheme != "https":
         raise ValueError("its address does not begin with https://")
-    if not addresses or not all(one.is_global and not one.is_multicast for one in addresses):
+    if not addresses or not all(_is_public(one) for one in addresses):
         raise ValueError("it is an address of an internal network")
     return found[0]
+
+
+def _is_public(address: IPv4Address | IPv6Address) -> bool:
+    """Return whether an address is the internet's, also where it only wraps one of the older kind: a gateway in this
+    server's network would unwrap it, and the request would arrive inside."""
+    if isinstance(address, IPv6Address):
+        if wrapped := address.ipv4_mapped:
+            return _is_public(wrapped)
+        if address in NAT64:
+            return _is_public(IPv4Address(int(address) & 0xFFFFFFFF))
+        if any(address in network for network in WRAPPING):
+            return False
+    return address.is_global and not address.is_multicast
 
 
 class _Pinned(http.client.HTTPConnection):

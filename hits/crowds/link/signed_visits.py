@@ -62,8 +62,8 @@ def arrival(request: HttpRequest) -> Visit | Preview | None:
         return None
     try:
         said: Any = _signer.unsign_object(signed)
+        study_key, environment, assignment_id, worker_id, session = said
     except (BadSignature, ValueError):
         return Visit(LINK, "", "", "")
-    study_key, environment, assignment_id, worker_id, session = said
     is_of_page = f"/{study_key}/" in request.path_info
     return Visit(LINK, environment if is_of_page else "", assignment_id, worker_id, submit_to=session)
