@@ -17,6 +17,7 @@ from hits.crowds.link.leaving import LOOPBACK, joining_path, way_out
 from hits.crowds.link.link_environments import ENVIRONMENTS, LINK, LIVE, SIMULATED, TRIAL
 from hits.crowds.link.link_market import LinkMarket
 from hits.crowds.link.link_words import LINKS_WORDS
+from hits.crowds.link.secret_links import invitation_of, personal_path
 from hits.crowds.link.server_calls import intend_call
 from hits.crowds.link.signed_visits import LOOK, arrival
 from hits.crowds.link.taking_part import part_of
@@ -105,8 +106,11 @@ class Links:
         """Return how the worker leaves. `submit_to` is the session by which they came.
 
         The first session that hands the work in gets the credit for it. That, and the call to the service behind the
-        link where there is one, is saved here, in the transaction that saves the submission.
+        link where there is one, is saved here, in the transaction that saves the submission. Who was invited by name
+        goes back to their own page.
         """
+        if (invitation := invitation_of(assignment.offering, assignment.crowd_worker_id)) is not None:
+            return HandBack(Way.REDIRECT, "", personal_path(invitation))
         entrant = find_entrant(assignment.offering_id, assignment.crowd_worker_id)
         if entrant is None:
             return HandBack(Way.CODE, code)
@@ -119,6 +123,8 @@ class Links:
         return HandBack(out.way, out.code, out.action, more_url=self._more_url(entrant, submit_to, assignment))
 
     def turn_away(self, visit: Visit, offering: Offering, outcome: Outcome) -> HandBack | None:
+        if (invitation := invitation_of(offering, visit.worker_id)) is not None:
+            return HandBack(Way.REDIRECT, "", personal_path(invitation))
         entrant = find_entrant(offering.pk, visit.worker_id)
         return way_out(entrant.link, outcome, entrant.id_there, visit.submit_to) if entrant else None
 
