@@ -50,7 +50,12 @@ from .link.invited_list import lines_of as lines_of
 from .link.invited_list import read_list as read_list
 from .link.leaving import site_of as site_of
 from .link.leaving import way_out as way_out
+from .link.letter_words import USUAL_LETTERS as USUAL_LETTERS
+from .link.letter_words import LetterRefused as LetterRefused
+from .link.letter_words import LetterText as LetterText
+from .link.letter_words import check_letter as check_letter
 from .link.link_environments import id_of_simulated as id_of_simulated
+from .link.mail_server import has_mail_server as has_mail_server
 from .link.open_links import LinkRefused as LinkRefused
 from .link.open_links import LinkSettings as LinkSettings
 from .link.open_links import close_link as close_link
@@ -64,6 +69,10 @@ from .link.open_links import reopen_link as reopen_link
 from .link.own_progress import OwnProgress as OwnProgress
 from .link.own_progress import own_progress as own_progress
 from .link.presets import PRESETS as PRESETS
+from .link.rater_letters import needs_a_person as needs_a_person
+from .link.rater_letters import send_waiting_letters as send_waiting_letters
+from .link.rater_letters import write_again as write_again
+from .link.rater_letters import write_letters as write_letters
 from .link.secret_links import find_invitation as find_invitation
 from .link.secret_links import personal_link as personal_link
 from .link.server_calls import calls_to_look_at as calls_to_look_at

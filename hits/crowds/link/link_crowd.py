@@ -8,12 +8,13 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.utils import timezone
 
+from evalplatform.environment import LOOPBACK
 from hits.crowds.abilities import Abilities, Environment, unknown_options, unmet_wishes
 from hits.crowds.contract import HandBack, Held, Preview, Sites, Visit, Way, Word
 from hits.crowds.fees import Fees
 from hits.crowds.link.credits import note_credit
 from hits.crowds.link.entering import find_entrant
-from hits.crowds.link.leaving import LOOPBACK, joining_path, way_out
+from hits.crowds.link.leaving import joining_path, way_out
 from hits.crowds.link.link_environments import ENVIRONMENTS, LINK, LIVE, SIMULATED, TRIAL
 from hits.crowds.link.link_market import LinkMarket
 from hits.crowds.link.link_words import LINKS_WORDS
