@@ -44,6 +44,7 @@ from .link.invitations import give_new_link as give_new_link
 from .link.invitations import invite_raters as invite_raters
 from .link.invitations import link_of_invited as link_of_invited
 from .link.invitations import note_opened as note_opened
+from .link.invitations import recruited_by as recruited_by
 from .link.invited_list import ReadList as ReadList
 from .link.invited_list import decode_list as decode_list
 from .link.invited_list import lines_of as lines_of
@@ -52,7 +53,6 @@ from .link.leaving import site_of as site_of
 from .link.leaving import way_out as way_out
 from .link.letter_words import USUAL_LETTERS as USUAL_LETTERS
 from .link.letter_words import LetterRefused as LetterRefused
-from .link.letter_words import LetterText as LetterText
 from .link.letter_words import check_letter as check_letter
 from .link.link_environments import id_of_simulated as id_of_simulated
 from .link.mail_server import has_mail_server as has_mail_server
@@ -81,7 +81,6 @@ from .link.server_calls import settle_call as settle_call
 from .link.signed_visits import visit_for as visit_for
 from .link.signed_visits import work_address as work_address
 from .link.taking_part import Part as Part
-from .link.taking_part import count_left as count_left
 from .link.taking_part import left_for_each as left_for_each
 from .link.taking_part import part_of as part_of
 from .noting import crowd_notes as crowd_notes

@@ -7,7 +7,7 @@ from .checkpoint_rows import passed_by_worker as passed_by_worker
 from .dues_list import DUE_COLUMNS as DUE_COLUMNS
 from .dues_list import due_rows as due_rows
 from .invited_raters import InvitedRater as InvitedRater
-from .invited_raters import invited_raters as invited_raters
+from .invited_raters import list_invited as list_invited
 from .ledger import LEDGER_COLUMNS as LEDGER_COLUMNS
 from .ledger import PAYMENT_STATES as PAYMENT_STATES
 from .ledger import ledger_rows as ledger_rows

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db.models import Count, Exists, Max, Min, OuterRef, Q
 
@@ -48,7 +49,7 @@ class InvitedRater:
         return self.invitation.revoked_at is None and bool(self.in_hand or self.left)
 
 
-def invited_raters(offering: Offering) -> list[InvitedRater]:
+def list_invited(offering: Offering) -> list[InvitedRater]:
     """List all raters of the offering who were invited by name, in the order of the invitations."""
     return rows_of(offering, list(Invitation.objects.filter(offering=offering)))
 
@@ -83,14 +84,14 @@ def rows_of(offering: Offering, invitations: Sequence[Invitation]) -> list[Invit
     letters, written = _letters(invitations)
     rows = []
     for one in invitations:
-        row = counts.get(one.worker_id, {})
+        row: dict[str, Any] = counts.get(one.worker_id, {})
         times = [row.get("opened_at"), row.get("handed_in_at"), saved.get(one.worker_id), one.opened_at]
         rows.append(
             InvitedRater(
                 one,
                 done=row.get("done", 0),
                 in_hand=row.get("in_hand", 0),
-                left=left[one.worker_id],
+                left=left[one.worker_id] if one.revoked_at is None else 0,
                 minutes=minutes.get(one.worker_id, 0.0),
                 agreed_at=row.get("agreed_at"),
                 active_at=max((at for at in times if at is not None), default=None),

@@ -35,7 +35,7 @@ from hits.crowds import (
     write_letters,
 )
 from hits.models import Invitation, Letter, Mailing, Offering
-from hits.monitoring import InvitedRater, invited_raters
+from hits.monitoring import InvitedRater, list_invited
 from hits.serving import restore_invitation, revoke_invitation
 from hits.tasks import send_letters_soon
 from hits.views.refused import STATUS, FieldRefused, Refused, refused_form
@@ -157,7 +157,7 @@ def write(request: HttpRequest, name: str) -> HttpResponse:
     except (EvalPlatformError, ValueError) as error:
         problem = EvalPlatformError(str(error) if isinstance(error, EvalPlatformError) else "Please press again.")
         return _render(request, offering, _Shown(refused_form(kind, problem, typed.dict())))
-    to = addressees(invited_raters(offering), kind)
+    to = addressees(list_invited(offering), kind)
     count = write_letters(offering, kind, written, to, press, user_of(request), timezone.now())
     if count:
         send_letters_soon()
@@ -193,7 +193,7 @@ def _back(offering: Offering, page: str = "") -> HttpResponse:
 
 def _render(request: HttpRequest, offering: Offering, shown: _Shown | None = None) -> HttpResponse:
     shown, now = shown or _Shown(), timezone.now()
-    raters = invited_raters(offering)
+    raters = list_invited(offering)
     page = Paginator(raters, RATERS_PER_PAGE).get_page(request.GET.get("page"))
     stuck = set(
         Letter.objects.filter(needs_a_person(now), mailing__offering=offering).values_list("invitation", flat=True)

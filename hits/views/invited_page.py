@@ -5,6 +5,7 @@ in hand goes on on any device; two devices that begin at once get the same HIT.
 """
 
 from http import HTTPStatus
+from typing import Any
 
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -107,7 +108,7 @@ def _show(request: HttpRequest, invitation: Invitation) -> HttpResponse:
         "part": progress.part,
         "may_begin": progress.part.has_more and not progress.part.is_begun,
         "progress": _progress_rows(progress, words.hit, words.hits),
-        "facts": facts_of(page),
+        "facts": [_without_haste(row, page["facts"]) for row in facts_of(page)],
         "signed": sign_form(link_of_invited(offering, now), caller, page["consent_version"]),
     }
     return render(request, "work/invited.html", context)
@@ -136,6 +137,18 @@ def _progress_rows(progress: OwnProgress, hit: str, hits: str) -> list[tuple[str
     if not progress.left:
         rows[-1] = ("Left for you", "nothing more" if more else "nothing at the moment")
     return rows
+
+
+def _without_haste(row: tuple[str, str], facts: dict[str, Any]) -> tuple[str, str]:
+    """Say of the time limit what it means here: breaks are welcome, and late work counts."""
+    if row[0] != "Time":
+        return row
+    about = row[1].partition(";")[0]
+    limit = count_of(facts["time_limit_minutes"], "minute")
+    return (
+        "Time",
+        f"{about}; breaks are fine: your place is kept for {limit}, and what you have begun counts later, too",
+    )
 
 
 # --- Answering -------------------------------------------------------------------------------------------------------

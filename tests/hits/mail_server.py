@@ -56,7 +56,7 @@ class _Conversation(socketserver.StreamRequestHandler):
         lines = []
         while (line := self.rfile.readline()) not in (b".\r\n", b""):
             lines.append(line.removeprefix(b".") if line.startswith(b"..") else line)
-        mail: EmailMessage = message_from_bytes(b"".join(lines), policy=policy.default)  # type: ignore[assignment]
+        mail: EmailMessage = message_from_bytes(b"".join(lines), policy=policy.default)
         return mail
 
 

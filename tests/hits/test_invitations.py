@@ -2,19 +2,35 @@
 
 import re
 from html import unescape
+from pathlib import Path
 from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+import structlog
+from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 
+from hits.access import make_token
 from hits.batching import build_hits
-from hits.crowds import invite_raters, open_crowd, personal_link, read_list
+from hits.crowds import invite_raters, open_crowd, personal_link, read_list, recruited_by
 from hits.crowds.link.invitations import give_new_link
 from hits.designing import create_study
-from hits.models import Assignment, Departure, Event, HitPlaces, Invitation, Offering, Submission, offering_for
+from hits.exporting import export_bundle
+from hits.models import (
+    Assignment,
+    Departure,
+    Event,
+    HitPlaces,
+    Invitation,
+    Offering,
+    OpenLink,
+    Study,
+    Submission,
+    offering_for,
+)
 from hits.publishing import stop_study
 from hits.serving import restore_invitation, revoke_invitation
 from tests.conftest import DEMO
@@ -415,3 +431,46 @@ def test_a_stopped_study_says_so_and_lets_who_has_begun_finish(offering: Offerin
     assert "takes nobody at the moment" in bob.text()
     assert "I agree" not in bob.text()
     assert ada.agree().submit()["way"] == "redirect"
+
+
+# --- Blind -----------------------------------------------------------------------------------------------------------
+
+
+def test_names_and_addresses_reach_no_bundle_no_api_and_no_log(
+    offering: Offering, ada: Rater, tmp_path: Path, researcher: User
+) -> None:
+    bob = Rater(invited(offering, "Ada Lovelace, ada@example.org", "Bob Babbage, bob@example.org")[1])
+    with structlog.testing.capture_logs() as lines:
+        for rater in (ada, bob):
+            rater.agree().submit()
+        collected(offering)
+    Study.objects.update(owner=researcher)
+    export_bundle(offering, tmp_path / "bundle")
+    token = make_token(researcher, "test", now())
+    program = Client(headers={"Authorization": f"Token {token}"})
+    api = [
+        program.get(f"/api/studies/{offering.study.key}/{what}", {"market": "link.trial"})
+        for what in ("ratings/", "progress/")
+    ]
+
+    files = b"".join(file.read_bytes() for file in (tmp_path / "bundle").rglob("*") if file.is_file())
+    texts = [files, *(one.content for one in api), str(lines).encode()]
+    secrets = [rater.address.split("/")[-2] for rater in (ada, bob)]
+    names = [b"Lovelace", b"Babbage", b"ada@example", b"bob@example", *(one.encode() for one in secrets)]
+    assert [one.status_code for one in api] == [200] * len(api)
+    assert b"W-" in files
+    assert not [name for name in names for text in texts if name in text]
+    for rater in (ada, bob):  # ids are made up, but let nobody match bundles with rows
+        assert not any(rater.invitation.worker_id.encode() in text for text in texts[:-1])
+
+
+def test_methods_say_that_raters_were_invited_by_name(offering: Offering, ada: Rater) -> None:
+    usual = "by an open link, which the researchers passed on"
+    ada.agree().submit()
+    collected(offering)
+    only_invited = recruited_by(offering, usual)
+    Visitor(OpenLink.objects.get(prefix="openlink")).agree().submit()
+    collected(offering)
+
+    assert only_invited == "by personal invitation"
+    assert recruited_by(offering, usual) == f"by personal invitation and {usual}"

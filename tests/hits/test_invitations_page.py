@@ -15,7 +15,7 @@ from pytest_django import Settings
 
 from hits.crowds import personal_link, send_waiting_letters
 from hits.models import Assignment, Event, Invitation, Letter, Offering, Payment
-from hits.monitoring import invited_raters
+from hits.monitoring import list_invited
 from tests.hits.crowd import now
 from tests.hits.mail_server import MailServer, mail_server
 from tests.hits.test_invitations import Rater, invited, offered
@@ -138,7 +138,7 @@ def test_the_page_tells_how_far_each_is(offering: Offering, researcher_client: C
     ada.agree().submit()
     ada.agree().save(0, "good")
 
-    rows = {one.invitation.name: one for one in invited_raters(offering)}
+    rows = {one.invitation.name: one for one in list_invited(offering)}
     text = shown(researcher_client)
 
     assert (rows["Ada"].state, rows["Ada"].done, rows["Ada"].in_hand, rows["Ada"].left) == ("agreed", 1, 1, 0)
@@ -146,7 +146,7 @@ def test_the_page_tells_how_far_each_is(offering: Offering, researcher_client: C
     assert (rows["Cy"].state, rows["Cy"].active_at) == ("invited", None)
     assert "1 invited · 1 opened · 1 agreed" in text
     ada.submit()
-    assert {one.state for one in invited_raters(offering)} == {"finished", "opened", "invited"}
+    assert {one.state for one in list_invited(offering)} == {"finished", "opened", "invited"}
 
 
 def test_the_number_of_queries_does_not_grow_with_the_raters(
@@ -156,7 +156,7 @@ def test_the_number_of_queries_does_not_grow_with_the_raters(
         Rater(one).agree()
 
     with django_assert_max_num_queries(14):  # type: ignore[operator]
-        assert len(invited_raters(offering)) == 12
+        assert len(list_invited(offering)) == 12
 
 
 def test_buttons_revoke_restore_and_give_a_new_link(offering: Offering, researcher_client: Client) -> None:

@@ -13,13 +13,13 @@ from evalplatform.errors import EvalPlatformError
 from hits.crowds import (
     USUAL_LETTERS,
     LetterRefused,
-    LetterText,
     check_letter,
     personal_link,
     send_waiting_letters,
     write_again,
     write_letters,
 )
+from hits.crowds.link.letter_words import LetterText
 from hits.models import Event, Invitation, Letter, Mailing, Offering
 from hits.serving import revoke_invitation
 from tests.hits.crowd import now

@@ -19,7 +19,7 @@ from hits.crowds.link.entering import short_key
 from hits.crowds.link.invited_list import Person
 from hits.crowds.link.link_environments import INVITED, LINK
 from hits.crowds.link.secret_links import new_key
-from hits.models import Invitation, Offering, OpenLink, Study
+from hits.models import Assignment, Invitation, Offering, OpenLink, Study
 
 MOST_INVITATIONS = 2000
 
@@ -109,6 +109,16 @@ def give_new_link(invitation: Invitation, by: User | None, now: datetime) -> Non
     study = invitation.offering.study
     who = pseudonym(study, invitation.worker_id)
     note_event(study, f"gave {who} a new personal link ({invitation.offering.marketplace})", by, now)
+
+
+def recruited_by(offering: Offering, usual: str) -> str:
+    """Return how those who handed in work were recruited, for the methods, given how people usually are there."""
+    workers = Assignment.objects.filter(offering=offering, submission__isnull=False)
+    by_name = workers.filter(crowd_worker_id__startswith=f"{INVITED}_")
+    if not usual or offering.crowd != LINK or not by_name.exists():
+        return usual
+    others = workers.exclude(pk__in=by_name).exists()
+    return f"by personal invitation and {usual}" if others else "by personal invitation"
 
 
 def note_opened(invitation: Invitation, now: datetime) -> None:

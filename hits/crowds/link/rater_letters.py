@@ -23,7 +23,7 @@ from hits.crowds.link.letter_words import LetterText, fill_letter
 from hits.crowds.link.mail_server import Delivered, NotDelivered, Refused, has_mail_server, send_mail
 from hits.models import Invitation, Letter, Mailing, Offering, Study
 
-MOST_ATTEMPTS = 8
+MOST_ATTEMPTS = 12
 FIRST_WAIT = timedelta(minutes=1)  # doubled after each attempt, up to LONGEST_WAIT
 LONGEST_WAIT = timedelta(hours=6)
 
