@@ -14,7 +14,7 @@ from hits.models import Answer, Assignment, Invitation, Offering, Payment, Ratin
 from hits.monitoring.invited_raters import minutes_of_each, rows_of
 
 PAYROLL_COLUMNS = (
-    *("name", "email", "tasks", "dialogs", "ratings", "hours"),
+    *("name", "email", "worker", "tasks", "dialogs", "ratings", "hours"),
     *("reward", "bonus", "total", "currency", "tasks_in_hand", "tasks_not_collected"),
 )
 
@@ -34,7 +34,7 @@ def payroll_rows(offering: Offering) -> Iterator[tuple[object, ...]]:
         reward, total = dues.get(one.worker_id, (0, 0))
         count = tasks.get(one.worker_id, 0)
         yield (
-            *(one.name, one.email, count, dialogs.get(one.worker_id, 0), ratings.get(one.worker_id, 0)),
+            *(one.name, one.email, one.worker_id, count, dialogs.get(one.worker_id, 0), ratings.get(one.worker_id, 0)),
             f"{minutes.get(one.worker_id, 0.0) / 60:.2f}",
             *(_amount(reward), _amount(total - reward), _amount(total), offering.currency),
             *(row.in_hand, max(0, row.done - count)),

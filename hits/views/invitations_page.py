@@ -28,13 +28,14 @@ from hits.crowds import (
     has_mail_server,
     invite_raters,
     lines_of,
+    link_of_invited,
     needs_a_person,
     personal_link,
     read_list,
     write_again,
     write_letters,
 )
-from hits.models import Invitation, Letter, Mailing, Offering
+from hits.models import Departure, Invitation, Letter, Mailing, Offering, Outcome
 from hits.monitoring import InvitedRater, list_invited
 from hits.serving import restore_invitation, revoke_invitation
 from hits.tasks import send_letters_soon
@@ -195,14 +196,13 @@ def _render(request: HttpRequest, offering: Offering, shown: _Shown | None = Non
     shown, now = shown or _Shown(), timezone.now()
     raters = list_invited(offering)
     page = Paginator(raters, RATERS_PER_PAGE).get_page(request.GET.get("page"))
-    stuck = set(
-        Letter.objects.filter(needs_a_person(now), mailing__offering=offering).values_list("invitation", flat=True)
-    )
+    stuck = set(Letter.objects.filter(needs_a_person(now), mailing__offering=offering).values_list("pk", flat=True))
     context = {
         **surroundings(offering),
         "page": page,
         "rows": [_row(one, stuck) for one in page],
         "states": {state: sum(one.state == state for one in raters) for state in STATES},
+        "declined": Departure.objects.filter(link=link_of_invited(offering, now), outcome=Outcome.NO_CONSENT).count(),
         "refused": shown.refused,
         "problems": shown.problems,
         "added": shown.added,
@@ -221,7 +221,7 @@ def _row(one: InvitedRater, stuck: set[int]) -> dict[str, Any]:
         "rater": one,
         "chip": STATES[one.state],
         "link": personal_link(one.invitation),
-        "is_stuck": one.invitation.pk in stuck,
+        "is_stuck": one.letter is not None and one.letter.pk in stuck,
     }
 
 

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST
 
 from evalplatform.spreadsheet_cells import cell_of
 from hits.access import note_event
+from hits.analysing import origin_of_work
 from hits.crowds import personal_link
 from hits.models import Invitation, Offering
 from hits.monitoring import PAYROLL_COLUMNS, payroll_rows
@@ -37,9 +38,10 @@ def download_links(request: HttpRequest, name: str) -> HttpResponse:
 @tells_refusals
 def download_payroll(request: HttpRequest, name: str) -> HttpResponse:
     offering = find_invited(request, name)
-    return _as_csv(
-        request, offering, "payroll", "the payroll of invited raters", PAYROLL_COLUMNS, payroll_rows(offering)
-    )
+    note = origin_of_work(offering).warning  # in every row, which goes further than a line above them
+    rows = [(*row, note) for row in payroll_rows(offering)]
+    columns = [*PAYROLL_COLUMNS, "note"]
+    return _as_csv(request, offering, "payroll", "the payroll of invited raters", columns, rows)
 
 
 def _as_csv(

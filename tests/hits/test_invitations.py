@@ -12,6 +12,7 @@ import structlog
 from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
+from pytest_django import Settings
 
 from hits.access import make_token
 from hits.batching import build_hits
@@ -31,7 +32,7 @@ from hits.models import (
     Submission,
     offering_for,
 )
-from hits.publishing import stop_study
+from hits.publishing import plan_publishing, publish_hits, stop_study
 from hits.serving import restore_invitation, revoke_invitation
 from tests.conftest import DEMO
 from tests.hits.crowd import now
@@ -212,6 +213,22 @@ def test_collected_work_is_the_raters_and_names_nobody(offering: Offering, ada: 
     assert submission.assignment.consent_version == offering.study.parsed_design.task.consent_version
 
 
+def test_on_the_live_link_they_are_the_studys_raters(
+    example_corpus: None, researcher: None, transactional_db: None, settings: Settings
+) -> None:
+    study = create_study({**DEMO, "crowd": FOR_LINKS})
+    build_hits(study)
+    study.refresh_from_db()
+    settings.PUBLIC_URL = "https://eval.example.org"
+    offering = offering_for(study, "link.live")
+    publish_hits(plan_publishing(offering, 1), open_crowd(offering), "https://eval.example.org/work", now)
+
+    Rater(invited(offering, "Ada")[0]).agree().submit()
+    collected(offering)
+
+    assert Submission.objects.get().origin == "people"
+
+
 # --- Devices and breaks ----------------------------------------------------------------------------------------------
 
 
@@ -237,6 +254,16 @@ def test_what_is_unsent_on_one_device_overwrites_nothing_newer(ada: Rater) -> No
 
     assert late["conflict"] is True
     assert set(late["areas"].values()) == {"bad"}
+
+
+def test_a_comment_that_was_written_on_the_other_device_stays(ada: Rater) -> None:
+    phone = Rater(ada.invitation)
+    ada.agree()
+    phone.agree().call("save", {"step": "finish", "dialogs": [], "feedback": "Number 3 made me laugh."})
+
+    ada.submit()
+
+    assert Assignment.objects.get().feedback == "Number 3 made me laugh."
 
 
 def test_two_devices_that_begin_at_once_get_one_hit(ada: Rater) -> None:

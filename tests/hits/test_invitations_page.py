@@ -211,7 +211,8 @@ def test_the_payroll_counts_collected_work_and_says_what_is_in_hand(
         **{"name": "Ada", "email": "ada@example.org", "tasks": "1", "dialogs": "10", "hours": ""},
         **{"ratings": str(Assignment.objects.first().submission.ratings.count()), "reward": "0.40"},  # type: ignore[union-attr]
         **{"bonus": f"{_bonus():.2f}", "total": f"{0.40 + _bonus():.2f}", "currency": "USD"},
-        **{"tasks_in_hand": "0", "tasks_not_collected": "1"},
+        **{"tasks_in_hand": "0", "tasks_not_collected": "1", "worker": ada.invitation.worker_id},
+        "note": "Rehearsed: not for publication",
     }
     assert re.fullmatch(r"\d+\.\d\d", ada_row["hours"])
     assert (bob_row["name"], bob_row["tasks"], bob_row["tasks_in_hand"]) == ("'+Bob", "0", "1")

@@ -24,6 +24,7 @@ class Delivered:
 @dataclass(frozen=True)
 class NotDelivered:
     in_words: str
+    is_away: bool = False  # the server itself, so that other mails would fare the same
 
 
 @dataclass(frozen=True)
@@ -49,9 +50,9 @@ def send_mail(to: str, subject: str, text: str, reply_to: str, name: str) -> Fou
         connection = EmailBackend(timeout=SECONDS, fail_silently=False)
         connection.open()
     except smtplib.SMTPAuthenticationError:
-        return NotDelivered("The mail server did not accept EMAIL_HOST_USER and EMAIL_HOST_PASSWORD.")
+        return NotDelivered("The mail server did not accept EMAIL_HOST_USER and EMAIL_HOST_PASSWORD.", is_away=True)
     except (smtplib.SMTPException, OSError) as error:
-        return NotDelivered(f"There was no connection to the mail server: {_in_words(error)}")
+        return NotDelivered(f"There was no connection to the mail server: {_in_words(error)}", is_away=True)
     host = parseaddr(settings.DEFAULT_FROM_EMAIL)[1].rpartition("@")[2] or "localhost"
     message = EmailMessage(
         subject,

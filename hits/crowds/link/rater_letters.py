@@ -41,6 +41,7 @@ class Sent:
     sent: int = 0
     waiting: int = 0
     need_a_person: int = 0
+    is_server_away: bool = False
 
 
 # --- Intending -------------------------------------------------------------------------------------------------------
@@ -108,6 +109,8 @@ def send_waiting_letters(now: datetime, check_is_ours: Callable[[Offering], None
         with contextlib.suppress(EvalPlatformError):
             check_is_ours(one.mailing.offering)
             _claim_and_send(one, now, sent)
+        if sent.is_server_away:
+            break  # the others would only wait for it, one after the other
     return sent
 
 
@@ -133,6 +136,7 @@ def _send(one: Letter, invitation: Invitation, now: datetime, sent: Sent) -> Non
         wait = min(LONGEST_WAIT, FIRST_WAIT * 2**one.attempts)
         this.update(sending_at=None, next_at=now + wait, problem=found.in_words)
         sent.waiting += 1
+        sent.is_server_away = found.is_away
     elif isinstance(found, Refused):
         this.update(sending_at=None, attempts=MOST_ATTEMPTS, problem=found.in_words)
         sent.need_a_person += 1
