@@ -59,8 +59,8 @@ def rows_of(offering: Offering, invitations: Sequence[Invitation]) -> list[Invit
     workers = [one.worker_id for one in invitations]
     ours = Assignment.objects.filter(offering=offering, crowd_worker_id__in=workers)
     has_answers = Exists(Answer.objects.filter(assignment=OuterRef("pk")))
-    counts = {
-        row["crowd_worker_id"]: row
+    counts: dict[str, dict[str, Any]] = {
+        row["crowd_worker_id"]: dict(row)
         for row in ours.order_by()
         .annotate(has_answers=has_answers)
         .values("crowd_worker_id")
@@ -84,7 +84,7 @@ def rows_of(offering: Offering, invitations: Sequence[Invitation]) -> list[Invit
     letters, written = _letters(invitations)
     rows = []
     for one in invitations:
-        row: dict[str, Any] = counts.get(one.worker_id, {})
+        row = counts.get(one.worker_id, {})
         times = [row.get("opened_at"), row.get("handed_in_at"), saved.get(one.worker_id), one.opened_at]
         rows.append(
             InvitedRater(

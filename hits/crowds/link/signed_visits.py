@@ -13,8 +13,8 @@ from django.http import HttpRequest
 
 from hits.crowds.contract import Preview, Visit
 from hits.crowds.link.link_environments import LINK
-from hits.crowds.link.taking_part import begun_by
-from hits.models import Assignment, Offering
+from hits.crowds.link.taking_part import work_by
+from hits.models import Offering
 
 JOINED = "joined"
 LOOK = "look"
@@ -28,10 +28,10 @@ def visit_for(offering: Offering, worker_id: str, session: str = "") -> Visit:
     This is where invitations and other pages that know who somebody is lead them to the work. `session` is how the
     service behind their link calls this visit: what is handed in by it is to its credit.
     """
-    ours = Assignment.objects.filter(offering=offering, crowd_worker_id=worker_id)
-    begun = begun_by(offering, worker_id).order_by("-pk")
-    known = begun.values_list("crowd_assignment_id", flat=True).first()
-    assignment_id = known or _next_assignment_id(offering, worker_id, ours.count())
+    # By one statement: between two, another device could begin, and then there would be neither work in hand nor none.
+    work = list(work_by(offering, worker_id).order_by("-pk").values_list("crowd_assignment_id", "can_return"))
+    known = next((assignment_id for assignment_id, can_return in work if can_return), "")
+    assignment_id = known or _next_assignment_id(offering, worker_id, len(work))
     return Visit(LINK, offering.environment, assignment_id, worker_id, submit_to=session)
 
 
