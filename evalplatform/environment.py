@@ -8,6 +8,7 @@ import os
 import re
 import tempfile
 from collections.abc import Mapping
+from email.utils import parseaddr
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -19,6 +20,7 @@ from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
 BASE_DIR = Path(__file__).resolve().parent.parent
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 def _address(*schemes: str, needs_host: bool = True) -> AfterValidator:
@@ -45,9 +47,17 @@ def _address(*schemes: str, needs_host: bool = True) -> AfterValidator:
 
 def _check_is_here(url: str) -> str:
     """Check that an address is this machine's: a token goes there, unencrypted, and what it answers is believed."""
-    if url and urlsplit(url).hostname not in ("localhost", "127.0.0.1", "::1"):
+    if url and urlsplit(url).hostname not in LOOPBACK:
         raise ValueError("must be an address of this machine, such as http://127.0.0.1:8010.")
     return url
+
+
+def _check_sender(sender: str) -> str:
+    """Check the address that letters come from, which may have a name before it."""
+    address = parseaddr(sender)[1]
+    if sender and (not re.fullmatch(r"[^@\s]+@[^@\s]+", address) or re.search(r"[\r\n]", sender)):
+        raise ValueError(f"is {sender!r}; use an address such as study@example.org, or Name <study@example.org>.")
+    return sender
 
 
 def _matching(pattern: str, hint: str, is_secret: bool = False) -> AfterValidator:
@@ -126,6 +136,13 @@ class Environment(BaseSettings):
     PROLIFIC_LOCAL_URL: Annotated[str, _address("http"), AfterValidator(_check_is_here)] = ""
     PUBLIC_URL: Annotated[str, _address("https", "http")] = "http://127.0.0.1:8000"
 
+    EMAIL_HOST: Annotated[str, _matching(r"[A-Za-z0-9._:\[\]-]*", "the host's name alone, as smtp.example.org")] = ""
+    EMAIL_PORT: int = Field(587, ge=1, le=65_535)
+    EMAIL_ENCRYPTION: Literal["starttls", "tls", "none"] = "starttls"
+    EMAIL_HOST_USER: str = ""
+    EMAIL_HOST_PASSWORD: str = ""
+    EMAIL_FROM: Annotated[str, AfterValidator(_check_sender)] = ""
+
     UPLOAD_MB: int = Field(500, ge=1, le=100_000)
     API_REQUESTS_PER_MINUTE: int = Field(240, ge=1, le=100_000)
     BEHIND_HTTPS_PROXY: bool = False
@@ -163,6 +180,21 @@ class Environment(BaseSettings):
         if _is_production(info.data) and (not hosts or "*" in hosts):
             raise ValueError("must name this server's host names in production, e.g. eval.example.org.")
         return hosts
+
+    @field_validator("EMAIL_HOST_PASSWORD")
+    @classmethod
+    def _check_password(cls, password: str, info: ValidationInfo) -> str:
+        host = info.data.get("EMAIL_HOST", "")
+        if password and info.data.get("EMAIL_ENCRYPTION") == "none" and host not in LOOPBACK:
+            raise ValueError("would go over the network unencrypted: set EMAIL_ENCRYPTION to starttls or tls.")
+        return password
+
+    @field_validator("EMAIL_FROM")
+    @classmethod
+    def _check_has_sender(cls, sender: str, info: ValidationInfo) -> str:
+        if info.data.get("EMAIL_HOST") and not sender:
+            raise ValueError("must be set where EMAIL_HOST is: the address that letters to raters come from.")
+        return sender
 
     @field_validator("DATABASE_URL")
     @classmethod

@@ -1,8 +1,27 @@
 """Configure logs: one line for each event, as JSON in production and readable in a terminal."""
 
+import re
+from collections.abc import MutableMapping
 from typing import Any
 
 import structlog
+
+# What follows in such addresses is a secret: a share link, a rater's own link, a signed visit to the work.
+_SECRET_ADDRESS = re.compile(r"(/shared/|/join/invited/|[?&]joined=)[^\s\"'?&]+")
+
+
+def without_secrets(text: str) -> str:
+    """Leave secrets out of addresses: they would open the link to whoever reads the log."""
+    return _SECRET_ADDRESS.sub(r"\1...", text)
+
+
+def _hide_secrets(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Do so wherever a line has them: in a path, a message of Django's, or a traceback."""
+    for name, value in event.items():
+        if isinstance(value, str):
+            event[name] = without_secrets(value)
+    return event
+
 
 _SHARED_PROCESSORS: list[Any] = [
     structlog.contextvars.merge_contextvars,
@@ -10,6 +29,7 @@ _SHARED_PROCESSORS: list[Any] = [
     structlog.stdlib.add_logger_name,
     structlog.processors.TimeStamper(fmt="iso", utc=True),
     structlog.processors.format_exc_info,
+    _hide_secrets,
 ]
 
 

@@ -16,6 +16,7 @@ from django.template.response import SimpleTemplateResponse
 from django.urls import get_resolver
 
 from evalplatform.errors import EvalPlatformError
+from evalplatform.logs import without_secrets
 
 log = structlog.get_logger("evalplatform.requests")
 
@@ -27,7 +28,7 @@ CONTENT_SECURITY_POLICY = (
 )
 
 
-SHARED = "/shared/"  # what follows in such an address is a secret
+SHARED = "/shared/"
 
 
 def log_requests(get_response: Handler) -> Handler:
@@ -42,18 +43,13 @@ def log_requests(get_response: Handler) -> Handler:
             note(
                 "request",
                 method=request.method,
-                path=_loggable(request.path),
+                path=without_secrets(request.path),
                 status=response.status_code,
                 ms=milliseconds,
             )
         return response
 
     return handle
-
-
-def _loggable(path: str) -> str:
-    """Return the path without the token of a share link, which opens the link to whoever reads the log."""
-    return f"{SHARED}..." if path.startswith(SHARED) else path
 
 
 def content_security_policy(get_response: Handler) -> Handler:
@@ -89,7 +85,7 @@ class TellRefusals:
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         if not isinstance(error, EvalPlatformError):
             return None
-        log.warning("refused", path=request.path, error=str(error))
+        log.warning("refused", path=without_secrets(request.path), error=str(error))
         return render(request, "409.html", {"message": str(error)}, status=409)
 
 
@@ -171,7 +167,7 @@ def skip_sessions(get_response: Handler) -> Handler:
         try:
             response: HttpResponse = found.func(request, *found.args, **found.kwargs)
         except EvalPlatformError as error:  # for the researcher, who finds it in the log; workers read "try again"
-            log.error("refused", path=request.path, error=str(error))
+            log.error("refused", path=without_secrets(request.path), error=str(error))
             return render(request, "500.html", status=503)
         return response.render() if isinstance(response, SimpleTemplateResponse) else response
 

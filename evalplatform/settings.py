@@ -145,6 +145,7 @@ CELERY_BEAT_SCHEDULE = {
         "options": {"expires": 60},  # where nobody listens, messages must not pile up
     },
     "calls": {"task": "hits.tasks.make_server_calls", "schedule": 60, "options": {"expires": 60}},
+    "letters": {"task": "hits.tasks.send_letters", "schedule": 60, "options": {"expires": 60}},
     "generation": {"task": "generation.tasks.send_lost_chunks", "schedule": 60, "options": {"expires": 60}},
     "beat": {"task": "hits.tasks.note_that_scheduler_runs", "schedule": 30, "options": {"expires": 60}},
 }
@@ -178,6 +179,16 @@ PROLIFIC_FEE_PERCENT = env.PROLIFIC_FEE_PERCENT
 PROLIFIC_VAT_PERCENT = env.PROLIFIC_VAT_PERCENT
 PROLIFIC_HOOK_SECRET = env.PROLIFIC_HOOK_SECRET
 PROLIFIC_LOCAL_URL = env.PROLIFIC_LOCAL_URL.rstrip("/")  # a local Prolific elsewhere; else it is in this process
+
+# --- E-mail: letters to raters who were invited by name, if a mail server is set -------------------------------------
+
+EMAIL_HOST = env.EMAIL_HOST
+EMAIL_PORT = env.EMAIL_PORT
+EMAIL_HOST_USER = env.EMAIL_HOST_USER
+EMAIL_HOST_PASSWORD = env.EMAIL_HOST_PASSWORD  # never stored in the database, and never logged
+EMAIL_USE_TLS = env.EMAIL_ENCRYPTION == "starttls"
+EMAIL_USE_SSL = env.EMAIL_ENCRYPTION == "tls"
+DEFAULT_FROM_EMAIL = env.EMAIL_FROM
 
 # --- Logs: one line an event -----------------------------------------------------------------------------------------
 

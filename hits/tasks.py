@@ -17,7 +17,15 @@ from evalplatform.errors import EvalPlatformError
 from hits.background import JobTask, note_scheduler, send
 from hits.batching import build_hits, has_large_manifest, write_manifest
 from hits.collecting import WAKES_EVERY
-from hits.crowds import Market, Met, check_may_change, enter_market, make_waiting_calls, open_crowd
+from hits.crowds import (
+    Market,
+    Met,
+    check_may_change,
+    enter_market,
+    make_waiting_calls,
+    open_crowd,
+    send_waiting_letters,
+)
 from hits.deciding import rule_of
 from hits.designing import plan_as_json, plan_study_size
 from hits.errors import MarketUnavailable
@@ -98,6 +106,20 @@ def look_at_crowd_soon(crowd: str) -> None:
 def make_server_calls() -> None:
     """Tell the services behind open links who has finished. Celery's beat runs this every minute."""
     make_waiting_calls(timezone.now(), check_may_change)
+
+
+@shared_task
+def send_letters() -> None:
+    """Write to raters who were invited by name. Celery's beat runs this every minute, and a page when there is news."""
+    send_waiting_letters(timezone.now(), check_may_change)
+
+
+def send_letters_soon() -> None:
+    """Have letters sent now. If no message can be sent, the scheduler does it within a minute."""
+    try:
+        send_letters.delay()
+    except OperationalError as error:
+        log.warning("letters wait for the scheduler", error=str(error))
 
 
 @shared_task

@@ -79,6 +79,19 @@ REPEATED: dict[str, str | dict[str, str]] = {
     "tests/hits/test_syncing.py": LOCKS,
     "tests/hits/test_waiting.py": LOCKS,
     "tests/hits/test_paying.py": LOCKS,
+    "tests/hits/test_invitations.py": {
+        "test_a_revoked_rater_begins_nothing_by_an_address_from_before": STATEMENTS,
+        "test_a_second_paste_invites_nobody_twice": CONSTRAINTS,
+        "test_revoking_stops_who_is_inside_at_once_and_keeps_what_was_handed_in": LOCKS,
+        "test_two_devices_that_begin_at_once_get_one_hit": LOCKS,
+    },
+    "tests/hits/test_invitations_page.py": {
+        "test_the_page_tells_how_far_each_is": SUMS,
+        "test_the_payroll_counts_collected_work_and_says_what_is_in_hand": SUMS,
+    },
+    "tests/hits/test_rater_letters.py": {
+        "test_the_same_press_and_a_second_run_write_once": LOCKS,
+    },
     "tests/hits/test_fair_pay.py": CONSTRAINTS,
     "tests/hits/test_found_there.py": LOCKS,
     "tests/hits/test_choosing_filters.py": {

@@ -117,7 +117,9 @@ class SubmitOut(BaseModel):
     )
     action: str
     fields: dict[str, str]
-    code: str = Field(description="What the worker may quote; where the way is `code`, what they enter there.")
+    code: str = Field(
+        description="What the worker may quote; where the way is `code`, what they enter there. It may be empty."
+    )
     more_url: str = Field(description="Where the worker may do another HIT now; empty where there is none for them.")
     points: str = Field(description="How many bonus points were won, in words; empty where there were none to win.")
 

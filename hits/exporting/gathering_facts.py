@@ -14,7 +14,7 @@ from django.db.models import Count, Max, Min, QuerySet, Sum
 
 from evalplatform import __version__
 from hits.analysing import Results, offerings_of
-from hits.crowds import all_marketplaces, crowd_of, environment_of
+from hits.crowds import all_marketplaces, crowd_of, environment_of, recruited_by
 from hits.exporting.bundle_facts import Consent, Facts, Minutes, MoneyMoves, Paid, Screened, join_names
 from hits.exporting.reached_power import PowerFacts, power_facts
 from hits.models import (
@@ -145,7 +145,7 @@ def _facts_of_offering(offering: Offering, results: Results, power: PowerFacts) 
         power=power,
         stopped_by_rule=stop.kind if stop else "",
         software=software(),
-        recruited=environment.recruited,
+        recruited=recruited_by(offering, environment.recruited),
         money=_where_money_moves(offering),
         called=crowd.words.worker if environment.has_real_raters else "rater",
         is_hired_there=environment.has_real_raters,

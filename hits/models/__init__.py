@@ -15,6 +15,7 @@ from hits.models.filter_list import FilterList
 from hits.models.hit import Hit, HitItem
 from hits.models.hit_places import HitPlaces
 from hits.models.hook_event import HookEvent
+from hits.models.invitation import Invitation, Letter, Mailing
 from hits.models.offering import Offering, marketplace_name, offering_for, split_marketplace_name
 from hits.models.open_link import Credit, Departure, Entrant, OpenLink, Outcome, ServerCall
 from hits.models.ordered_bonuses import BonusList
@@ -51,6 +52,9 @@ __all__ = [
     "HitItem",
     "HitPlaces",
     "HookEvent",
+    "Invitation",
+    "Letter",
+    "Mailing",
     "Membership",
     "Offering",
     "OpenLink",

@@ -77,6 +77,7 @@ class Assignment(models.Model):
     ended_as = models.CharField(max_length=12, blank=True, choices=Ending)
     ended_at = models.DateTimeField(null=True)
     place = models.CharField(max_length=6, blank=True, default="", choices=Place)
+    revoked_at = models.DateTimeField(null=True)  # when the worker's invitation was revoked before this was handed in
 
     objects = AssignmentQuerySet.as_manager()
 

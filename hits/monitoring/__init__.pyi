@@ -6,6 +6,8 @@ from .checkpoint_rows import Passed as Passed
 from .checkpoint_rows import passed_by_worker as passed_by_worker
 from .dues_list import DUE_COLUMNS as DUE_COLUMNS
 from .dues_list import due_rows as due_rows
+from .invited_raters import InvitedRater as InvitedRater
+from .invited_raters import list_invited as list_invited
 from .ledger import LEDGER_COLUMNS as LEDGER_COLUMNS
 from .ledger import PAYMENT_STATES as PAYMENT_STATES
 from .ledger import ledger_rows as ledger_rows
@@ -13,6 +15,8 @@ from .ledger import payment_state as payment_state
 from .ledger import payments_of as payments_of
 from .ledger import refusals_of as refusals_of
 from .ledger import sum_ledger as sum_ledger
+from .payroll import PAYROLL_COLUMNS as PAYROLL_COLUMNS
+from .payroll import payroll_rows as payroll_rows
 from .progress import HOUR as HOUR
 from .progress import Pace as Pace
 from .progress import Progress as Progress

@@ -25,6 +25,8 @@ from .page_data import shown_pages as shown_pages
 from .page_data import step_pages as step_pages
 from .page_data import submitted_page as submitted_page
 from .page_data import work_page as work_page
+from .revoking import restore_invitation as restore_invitation
+from .revoking import revoke_invitation as revoke_invitation
 from .saving import DialogState as DialogState
 from .saving import check_bonus as check_bonus
 from .saving import save_dialogs as save_dialogs

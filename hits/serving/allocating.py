@@ -15,7 +15,7 @@ from hits.models import Assignment, Offering
 from hits.serving.frozen import FrozenHit, FrozenStudy, frozen_hit
 from hits.serving.leases import count_own, end_leases, free_place, is_leased, take_place, take_place_again
 from hits.serving.may_work import check_may_begin_another, is_time_over, time_limit
-from hits.serving.statements import answers_of, hold_assignment, lock_study
+from hits.serving.statements import answers_of, hold_assignment, is_revoked, lock_study
 from hits.serving.taking_over import take_over
 from hits.serving.work_refusals import Refusal, WorkRefused
 
@@ -28,6 +28,8 @@ Place = Assignment.Place
 
 def give_hit(study: FrozenStudy, offering: Offering, worker_id: str, now: datetime) -> FrozenHit:
     """Take a place for the worker, and return its HIT. Called under the study's lock."""
+    if is_revoked(offering, worker_id):
+        raise WorkRefused(Refusal.REVOKED)
     check_may_begin_another(study, offering, worker_id, count_own(offering, worker_id))
     held_before = now - time_limit(study)
     while True:
@@ -46,6 +48,8 @@ def go_on(study: FrozenStudy, known: Assignment, held: Held, is_held_again: bool
     their work is extra. Somebody who has only looked is sent away; where nobody but our own address says that they hold
     it, so are those whose place is still free, since looking could hold it for ever.
     """
+    if known.revoked_at is not None:
+        raise WorkRefused(Refusal.REVOKED)
     if held.word == Word.DOES_NOT:
         give_back(known.offering, known.crowd_assignment_id, known.crowd_worker_id)
         raise WorkRefused(Refusal.NOT_HELD)
@@ -62,6 +66,8 @@ def _go_on(study: FrozenStudy, known: Assignment, held: Held, is_held_again: boo
     known = hold_assignment(*ids) or known  # as it is now that nobody else can change its place
     if known.submitted_at is not None:
         return known
+    if known.revoked_at is not None:
+        raise WorkRefused(Refusal.REVOKED)
     if held.word == Word.HOLDS:
         if known.confirmed_at is None:
             known.confirmed_at, known.visited_from = now, ""

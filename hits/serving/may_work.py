@@ -24,6 +24,8 @@ def find_refusal(study: FrozenStudy, assignment: Assignment, now: datetime) -> R
     nothing."""
     if assignment.submitted_at is not None:
         return None
+    if assignment.revoked_at is not None:
+        return Refusal.REVOKED
     if assignment.taken_over_at is not None:
         return Refusal.TAKEN_OVER
     # Where a lease holds the place, its end only lets others in: late work is still taken and paid.

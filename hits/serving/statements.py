@@ -217,6 +217,12 @@ def is_stopped(offering: Offering, worker_id: str) -> bool:
     return _first(statement, offering.pk, worker_id, Standing.Kind.CAP) is not None
 
 
+def is_revoked(offering: Offering, worker_id: str) -> bool:
+    """True if the worker's personal invitation was revoked."""
+    statement = "SELECT 1 FROM hits_invitation WHERE offering_id = %s AND worker_id = %s AND revoked_at IS NOT NULL"
+    return _first(statement, offering.pk, worker_id) is not None
+
+
 def _first(statement: str, *parameters: Any) -> tuple[Any, ...] | None:
     return next(iter(execute(f"{statement} LIMIT 1", *parameters)), None)
 

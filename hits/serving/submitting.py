@@ -48,7 +48,8 @@ def submit(ticket: Ticket, dialogs: Sequence[DialogState], feedback: str, now: d
                 raise WorkRefused(Refusal.CONFLICT, dialog=saved)
         answers = answers_of(assignment)
         _check_is_complete(hit, answers)
-        assignment.feedback = feedback
+        # A page that shows no comment has seen none: one that was written on another device stays.
+        assignment.feedback = feedback or assignment.feedback
         assignment.step = "finish"
         assignment.submitted_at = now
         write_submission(assignment)

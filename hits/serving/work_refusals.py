@@ -33,6 +33,7 @@ class Refusal(StrEnum):
     NOT_HELD = "not-held"
     NOTHING_FREE = "nothing-free"
     OUTSIDE_MARKETPLACE = "outside-marketplace"
+    REVOKED = "revoked"
     STOPPED = "stopped"
     STUDY_FULL = "study-full"
     TAKEN_OVER = "taken-over"
@@ -148,6 +149,12 @@ WORDS = {
         "We can't tell which {hit} you are working on, so nothing that you do here could be saved[ or paid| or "
         "paid|]. {open_it}",
         "Please open this page from {marketplace}",
+    ),
+    Refusal.REVOKED: Words(
+        "The researchers have withdrawn your invitation to this study, so nothing more is saved or handed in here. "
+        "What you had handed in before stays with us and counts. If you think that this is a mistake, please write to "
+        "whoever invited you.",
+        "Your invitation was withdrawn",
     ),
     Refusal.STOPPED: Words(
         f"We have no more {{hits}} of this study for you. {NOT_THIS_ONE} {{return_it}}",

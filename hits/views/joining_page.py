@@ -60,7 +60,7 @@ OUTCOMES = {
 def show_or_join(request: HttpRequest, key: str) -> HttpResponse:
     link = find_link(key)
     if link is None:
-        response = _tell(request, "There is no study at this address", "Please check the link that you were given.")
+        response = tell(request, "There is no study at this address", "Please check the link that you were given.")
         response.status_code = HTTPStatus.NOT_FOUND
     elif _looks_too_often(request, link):
         response = _tell(request, "Please come back in a minute", "Very many visits came from your network just now.")
@@ -90,7 +90,7 @@ def _show(request: HttpRequest, link: OpenLink) -> HttpResponse:
     try:
         caller = identify(link, request.GET.dict(), request.COOKIES.get(_cookie_of(link), ""))
     except NotIdentified as problem:
-        return _tell(request, "We can't tell who you are", str(problem))
+        return tell(request, "We can't tell who you are", str(problem))
     part = part_of(link.offering, caller.worker_id, timezone.now())
     if not part.is_begun:
         if part.is_blocked:
@@ -99,7 +99,7 @@ def _show(request: HttpRequest, link: OpenLink) -> HttpResponse:
             return _thank(request, link, caller)
         if not part.is_open or link.closed_at is not None:
             heading, message = CLOSED
-            return _tell(request, heading, message.format(return_it=crowd_of(link.offering).words.return_it))
+            return tell(request, heading, message.format(return_it=crowd_of(link.offering).words.return_it))
         if not part.has_more:
             return _refuse(request, link, caller, WorkRefused(Refusal.NOTHING_FREE), part)
     study = link.offering.study
@@ -109,7 +109,7 @@ def _show(request: HttpRequest, link: OpenLink) -> HttpResponse:
         "page": page,
         "title": page["title"],
         "language": study.parsed_design.task.language,
-        "facts": _facts(page, link),
+        "facts": facts_of(page),
         "part": part,
         "done": count_of(part.done, words.hit, words.hits),
         "keeps_cookie": bool(caller.made_up),
@@ -120,7 +120,7 @@ def _show(request: HttpRequest, link: OpenLink) -> HttpResponse:
     return render(request, "work/joining.html", context)
 
 
-def _facts(page: dict[str, Any], link: OpenLink) -> list[tuple[str, str]]:
+def facts_of(page: dict[str, Any]) -> list[tuple[str, str]]:
     facts, crowd = page["facts"], page["crowd"]
     minutes = count_of(facts["expected_minutes"], "minute") if facts["expected_minutes"] != 1 else "a minute"
     pay = "none: this study is unpaid"
@@ -146,18 +146,18 @@ def _facts(page: dict[str, Any], link: OpenLink) -> list[tuple[str, str]]:
 
 def _take_answer(request: HttpRequest, link: OpenLink) -> HttpResponse:
     read = read_form(link, request.POST.get("signed", ""))
-    if read is None or _is_sent_by_another_site(request):
-        return _tell(request, "This page has to be opened again", "Please open the link once more, and answer there.")
+    if read is None or is_sent_by_another_site(request):
+        return tell(request, "This page has to be opened again", "Please open the link once more, and answer there.")
     caller, consent_version = read
     if caller.made_up:  # a second tab must not make a second person
         caller = identify(link, {}, request.COOKIES.get(_cookie_of(link), "") or caller.made_up)
     if request.POST.get("answer") == "agree":
         return _join(request, link, caller, consent_version)
-    _note_departure(request, link, Outcome.NO_CONSENT, consent_version)
+    note_departure_from(request, link, Outcome.NO_CONSENT, consent_version)
     return _leave(request, way_out(link, Outcome.NO_CONSENT, caller.id_there, caller.session))
 
 
-def _is_sent_by_another_site(request: HttpRequest) -> bool:
+def is_sent_by_another_site(request: HttpRequest) -> bool:
     """Return whether a page of somebody else's has sent the form: it would make the reader of that page work in another
     person's name. Every browser that can run the study says it, and there are no sessions here for Django's token."""
     return request.headers.get("Sec-Fetch-Site", "same-origin") not in ("same-origin", "none")
@@ -197,7 +197,7 @@ def _cookie_of(link: OpenLink) -> str:
 # --- Leaving ---------------------------------------------------------------------------------------------------------
 
 
-def _note_departure(request: HttpRequest, link: OpenLink, outcome: Outcome, consent_version: str) -> None:
+def note_departure_from(request: HttpRequest, link: OpenLink, outcome: Outcome, consent_version: str) -> None:
     """Count a departure, unless one address sends them by the dozen: papers say how many declined."""
     address = client_address(request)
     if is_this_machine(address) or departures_from_address.allows((link.pk, address)):
@@ -208,7 +208,7 @@ def _leave(request: HttpRequest, out: HandBack | None) -> HttpResponse:
     if out is not None and out.way == Way.REDIRECT:
         return HttpResponseRedirect(out.action, status=HTTPStatus.SEE_OTHER)
     message = "That is fine. Nothing about you was kept, and you can close this page."
-    return _tell(request, "You don't take part", message, out)
+    return tell(request, "You don't take part", message, out)
 
 
 def _refuse(request: HttpRequest, link: OpenLink, caller: Caller, refused: WorkRefused, part: Part) -> HttpResponse:
@@ -219,17 +219,17 @@ def _refuse(request: HttpRequest, link: OpenLink, caller: Caller, refused: WorkR
         outcome = outcome_for(link, caller.worker_id, caller.session)
     elif outcome is not None and request.method == "POST":  # a look, by a crawler perhaps, is no departure
         version = link.offering.study.parsed_design.task.consent_version
-        _note_departure(request, link, outcome, version)
+        note_departure_from(request, link, outcome, version)
     out = way_out(link, outcome, caller.id_there, caller.session) if outcome else None
-    return _tell(request, words.heading or "This did not work", words.message, out)
+    return tell(request, words.heading or "This did not work", words.message, out)
 
 
 def _thank(request: HttpRequest, link: OpenLink, caller: Caller) -> HttpResponse:
     message = "You have done all that there is for you in this study. Your answers are safe with us."
     outcome = outcome_for(link, caller.worker_id, caller.session)
     out = way_out(link, outcome, caller.id_there, caller.session)
-    return _tell(request, "Thank you", message, out)
+    return tell(request, "Thank you", message, out)
 
 
-def _tell(request: HttpRequest, heading: str, message: str, out: HandBack | None = None) -> HttpResponse:
+def tell(request: HttpRequest, heading: str, message: str, out: HandBack | None = None) -> HttpResponse:
     return render(request, "work/left.html", {"heading": heading, "message": message, "out": out})

@@ -25,7 +25,7 @@ from hits.crowds import (
     reopen_link,
     settle_call,
 )
-from hits.models import Offering, OpenLink, Outcome
+from hits.models import Invitation, Offering, OpenLink, Outcome
 from hits.serving import MOST_PLACES_A_DAY, MOST_PLACES_AN_HOUR
 from hits.views.refused import STATUS, FieldRefused, refused_form
 from hits.views.study_pages import find_offering, page_address, surroundings, tells_refusals, user_of
@@ -58,6 +58,7 @@ def show_or_make(request: HttpRequest, name: str) -> HttpResponse:
         "way": refused.typed.get("way", "") if refused else preset.way,
         "ways": WAYS,
         "outcomes": list(Outcome.values),
+        "invited": Invitation.objects.filter(offering=offering).count(),
     }
     return render(request, "hits/links.html", context, status=STATUS if refused else 200)
 

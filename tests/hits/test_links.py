@@ -4,7 +4,7 @@ import io
 import json
 import re
 from html import unescape
-from typing import Any
+from typing import Any, Self
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -91,12 +91,12 @@ class Visitor:
             signed = unescape(found[1])
         return self.client.post(self.address, {"answer": answer, "signed": signed})
 
-    def agree(self) -> "Visitor":
+    def agree(self) -> Self:
         self.went_to = self.answer("agree")
         assert self.went_to.status_code == 303, self.went_to.content.decode()
         return self.open(self.went_to["Location"])
 
-    def open(self, address: str) -> "Visitor":
+    def open(self, address: str) -> Self:
         response = self.client.get(address)
         assert response.status_code == 200, response.content.decode()
         self.work = page_data(response.content.decode())

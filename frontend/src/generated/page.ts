@@ -103,7 +103,7 @@ export interface SubmitOut {
   way: "form" | "redirect" | "code";
   action: string;
   fields: Record<string, string>;
-  /** What the worker may quote; where the way is `code`, what they enter there. */
+  /** What the worker may quote; where the way is `code`, what they enter there. It may be empty. */
   code: string;
   /** Where the worker may do another HIT now; empty where there is none for them. */
   more_url: string;

@@ -44,9 +44,7 @@ export function showSubmitted(root: HTMLElement, crowd: CrowdWords, submission: 
         { class: "panel" },
         status,
         submission.points !== "" && h("p", {}, h("strong", {}, submission.points)),
-        h("p", {}, "Your completion code:"),
-        h("p", { class: "code" }, submission.code),
-        h("p", { class: "hint" }, crowd.code_hint),
+        ...codeOf(submission.code, crowd),
         h("div", {}, handOverButton),
         more,
       ),
@@ -66,6 +64,18 @@ export function showSubmitted(root: HTMLElement, crowd: CrowdWords, submission: 
     const seconds = submission.points === "" ? SECONDS_TO_SEE_THE_CODE : SECONDS_TO_READ_THE_POINTS;
     timer = window.setTimeout(act, seconds * 1000);
   }
+}
+
+/** Whoever goes back to a page of our own needs no code. */
+function codeOf(code: string, crowd: CrowdWords): HTMLElement[] {
+  if (code === "") {
+    return [];
+  }
+  return [
+    h("p", {}, "Your completion code:"),
+    h("p", { class: "code" }, code),
+    h("p", { class: "hint" }, crowd.code_hint),
+  ];
 }
 
 function handOver({ way, action, fields, code }: SubmitOut, onCopied: () => void): void {

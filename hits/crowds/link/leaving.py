@@ -10,12 +10,12 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from django.conf import settings
 
+from evalplatform.environment import LOOPBACK
 from evalplatform.errors import EvalPlatformError
 from hits.crowds.contract import HandBack, Way
 from hits.models import OpenLink, Outcome
 
 PLACEHOLDERS = ("worker", "session", "code")
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 def way_out(link: OpenLink, outcome: Outcome, id_there: str, session: str, own_code: str = "") -> HandBack | None:

@@ -8,15 +8,17 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.utils import timezone
 
+from evalplatform.environment import LOOPBACK
 from hits.crowds.abilities import Abilities, Environment, unknown_options, unmet_wishes
 from hits.crowds.contract import HandBack, Held, Preview, Sites, Visit, Way, Word
 from hits.crowds.fees import Fees
 from hits.crowds.link.credits import note_credit
 from hits.crowds.link.entering import find_entrant
-from hits.crowds.link.leaving import LOOPBACK, joining_path, way_out
+from hits.crowds.link.leaving import joining_path, way_out
 from hits.crowds.link.link_environments import ENVIRONMENTS, LINK, LIVE, SIMULATED, TRIAL
 from hits.crowds.link.link_market import LinkMarket
 from hits.crowds.link.link_words import LINKS_WORDS
+from hits.crowds.link.secret_links import invitation_of, personal_path
 from hits.crowds.link.server_calls import intend_call
 from hits.crowds.link.signed_visits import LOOK, arrival
 from hits.crowds.link.taking_part import part_of
@@ -105,8 +107,11 @@ class Links:
         """Return how the worker leaves. `submit_to` is the session by which they came.
 
         The first session that hands the work in gets the credit for it. That, and the call to the service behind the
-        link where there is one, is saved here, in the transaction that saves the submission.
+        link where there is one, is saved here, in the transaction that saves the submission. Who was invited by name
+        goes back to their own page.
         """
+        if (invitation := invitation_of(assignment.offering, assignment.crowd_worker_id)) is not None:
+            return HandBack(Way.REDIRECT, "", personal_path(invitation))
         entrant = find_entrant(assignment.offering_id, assignment.crowd_worker_id)
         if entrant is None:
             return HandBack(Way.CODE, code)
@@ -119,6 +124,8 @@ class Links:
         return HandBack(out.way, out.code, out.action, more_url=self._more_url(entrant, submit_to, assignment))
 
     def turn_away(self, visit: Visit, offering: Offering, outcome: Outcome) -> HandBack | None:
+        if (invitation := invitation_of(offering, visit.worker_id)) is not None:
+            return HandBack(Way.REDIRECT, "", personal_path(invitation))
         entrant = find_entrant(offering.pk, visit.worker_id)
         return way_out(entrant.link, outcome, entrant.id_there, visit.submit_to) if entrant else None
 

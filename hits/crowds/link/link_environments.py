@@ -5,6 +5,8 @@ from hits.crowds.abilities import Environment
 LINK = "link"
 TRIAL, LIVE = "trial", "live"
 SIMULATED = "simulated"  # the prefix of made-up workers' ids, which no link may have
+INVITED = "invited"  # the prefix of the ids of people who were invited by name
+NO_OPEN_LINKS = (SIMULATED, INVITED)
 
 
 def id_of_simulated(worker_id: str) -> str:

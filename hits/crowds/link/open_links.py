@@ -12,7 +12,7 @@ from django.db import IntegrityError, transaction
 from evalplatform.errors import EvalPlatformError
 from hits.crowds.link.entering import prefix_of, short_key
 from hits.crowds.link.leaving import check_address
-from hits.crowds.link.link_environments import SIMULATED
+from hits.crowds.link.link_environments import NO_OPEN_LINKS
 from hits.crowds.link.presets import PRESETS
 from hits.models import Event, Offering, OpenLink, Outcome
 
@@ -43,11 +43,12 @@ class LinkRefused(EvalPlatformError):
 
 
 def find_link(key: str) -> OpenLink | None:
-    return OpenLink.objects.select_related("offering__study").filter(key=key).first()
+    open_ones = OpenLink.objects.exclude(prefix__in=NO_OPEN_LINKS)
+    return open_ones.select_related("offering__study").filter(key=key).first()
 
 
 def links_of(offering: Offering) -> list[OpenLink]:
-    return list(OpenLink.objects.filter(offering=offering).exclude(prefix=SIMULATED))
+    return list(OpenLink.objects.filter(offering=offering).exclude(prefix__in=NO_OPEN_LINKS))
 
 
 def link_address(link: OpenLink) -> str:
@@ -63,7 +64,7 @@ def link_address(link: OpenLink) -> str:
 
 def ensure_first_link(offering: Offering, now: datetime) -> None:
     """Make the link that every published offering has: without ids, for whoever gets it."""
-    if not OpenLink.objects.filter(offering=offering).exclude(prefix=SIMULATED).exists():
+    if not OpenLink.objects.filter(offering=offering).exclude(prefix__in=NO_OPEN_LINKS).exists():
         OpenLink.objects.get_or_create(
             offering=offering,
             prefix=prefix_of(FIRST_LABEL),
@@ -83,7 +84,7 @@ def make_link(offering: Offering, said: LinkSettings, by: User | None, now: date
     _check_placeholders(address, worker, session, said.codes)
     prefix = prefix_of(label)
     taken = OpenLink.objects.filter(offering=offering)
-    if prefix == SIMULATED or taken.filter(prefix=prefix).exists():
+    if prefix in NO_OPEN_LINKS or taken.filter(prefix=prefix).exists():
         raise LinkRefused(
             "Another link of this study has a name like this one: choose one that begins differently.", "label"
         )

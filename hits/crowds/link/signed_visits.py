@@ -9,12 +9,12 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.core.signing import BadSignature, Signer
-from django.db.models import F
 from django.http import HttpRequest
 
 from hits.crowds.contract import Preview, Visit
 from hits.crowds.link.link_environments import LINK
-from hits.models import Assignment, HitPlaces, Offering
+from hits.crowds.link.taking_part import work_by
+from hits.models import Offering
 
 JOINED = "joined"
 LOOK = "look"
@@ -28,19 +28,11 @@ def visit_for(offering: Offering, worker_id: str, session: str = "") -> Visit:
     This is where invitations and other pages that know who somebody is lead them to the work. `session` is how the
     service behind their link calls this visit: what is handed in by it is to its credit.
     """
-    ours = Assignment.objects.filter(offering=offering, crowd_worker_id=worker_id)
-    begun = ours.filter(submitted_at=None, taken_over_at=None).order_by("-pk").first()
-    can_go_on = begun is not None and (begun.place == Assignment.Place.HELD or _is_worth_going_on(begun))
-    assignment_id = begun.crowd_assignment_id if begun and can_go_on else ""
-    assignment_id = assignment_id or _next_assignment_id(offering, worker_id, ours.count())
+    # By one statement: between two, another device could begin, and then there would be neither work in hand nor none.
+    work = list(work_by(offering, worker_id).order_by("-pk").values_list("crowd_assignment_id", "can_return"))
+    known = next((assignment_id for assignment_id, can_return in work if can_return), "")
+    assignment_id = known or _next_assignment_id(offering, worker_id, len(work))
     return Visit(LINK, offering.environment, assignment_id, worker_id, submit_to=session)
-
-
-def _is_worth_going_on(freed: Assignment) -> bool:
-    """Return whether work whose time was over has answers, or could have a place again. If not, their next HIT is
-    another one."""
-    has_room = HitPlaces.objects.filter(offering=freed.offering_id, hit=freed.hit_id, taken__lt=F("places"))
-    return freed.answers.exists() or has_room.exists()
 
 
 def _next_assignment_id(offering: Offering, worker_id: str, ordinal: int) -> str:

@@ -1,14 +1,16 @@
-"""Says how far a worker is in an offering by link: what they have begun, what they have done, what is left for them.
+"""Says how far workers are in an offering by link: what they have begun, what they have done, what is left for them.
 
 It only reads, and takes no place: `hits.serving` gives out places, once somebody has agreed.
 """
 
+from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import F
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
-from hits.models import Assignment, HitPlaces, Offering, Publication, Standing
+from hits.models import Answer, Assignment, HitPlaces, Offering, Publication, Standing
+from hits.models.assignment import AssignmentQuerySet
 
 
 @dataclass(frozen=True)
@@ -29,21 +31,75 @@ class Part:
 def part_of(offering: Offering, worker_id: str, now: datetime) -> Part:
     ours = Assignment.objects.filter(offering=offering, crowd_worker_id=worker_id)
     done = ours.filter(submitted_at__isnull=False).count()
-    is_begun = ours.filter(submitted_at=None, taken_over_at=None).exists()
+    is_begun = begun_by(offering, worker_id).exists()
     on_offer = Publication.objects.filter(offering=offering).open()
-    standings = Standing.objects.filter(offering=offering, crowd_worker_id=worker_id, lifted_at=None)
-    is_blocked = standings.exclude(kind=Standing.Kind.CAP).exists()
+    is_blocked = _blocks(offering).filter(crowd_worker_id=worker_id).exists()
     is_open = on_offer.exists()
-    may = is_open and not is_blocked and done < offering.study.parsed_design.crowd.max_hits_per_worker
+    may = is_open and not is_blocked and done < _limit(offering)
     return Part(done, is_begun, is_open, is_blocked, may and _has_place(offering, worker_id, now))
+
+
+def begun_by(offering: Offering, worker_id: str) -> AssignmentQuerySet:
+    """Return a worker's work to which they can return."""
+    return work_by(offering, worker_id).filter(can_return=True)
+
+
+def work_by(offering: Offering, worker_id: str) -> AssignmentQuerySet:
+    """Return all work of a worker, and whether they can return to it (`can_return`).
+
+    Who has only looked, and whose place somebody else has by now, could do nothing there: they get another HIT instead.
+    """
+    has_room = HitPlaces.objects.filter(offering=offering, hit=OuterRef("hit"), taken__lt=F("places"))
+    can_go_on = ~Q(place=Assignment.Place.FREED) | Exists(Answer.objects.filter(assignment=OuterRef("pk")))
+    ours = Assignment.objects.filter(offering=offering, crowd_worker_id=worker_id)
+    return ours.annotate(can_return=Q(submitted_at=None, taken_over_at=None) & (can_go_on | Exists(has_room)))
+
+
+def count_left(offering: Offering, worker_id: str, part: Part, now: datetime) -> int:
+    """Return how many more HITs there are for the worker now, beside the one in hand."""
+    if not part.has_more:
+        return 0
+    most = max(0, _limit(offering) - part.done - part.is_begun)
+    free = _unseen(offering, worker_id).filter(taken__lt=F("places")).order_by().values("block").distinct()
+    return min(most, max(1, free[:most].count()))  # one, if only places are left whose time is over
+
+
+def left_for_each(offering: Offering, done_or_held: dict[str, int]) -> dict[str, int]:
+    """Return the same for many workers at once, by their ids, given how many HITs each has done or has in hand.
+
+    Places whose time is over count once they are free: a sync sees to it.
+    """
+    limit, seen = _limit(offering), defaultdict(set)
+    blocked = set(_blocks(offering).values_list("crowd_worker_id", flat=True))
+    for worker_id, block in Assignment.objects.filter(offering=offering).values_list("crowd_worker_id", "hit__block"):
+        seen[worker_id].add(block)
+    places = HitPlaces.objects.filter(offering=offering, is_on_offer=True, taken__lt=F("places"))
+    free = set(places.values_list("block", flat=True))
+    return {
+        worker_id: 0 if worker_id in blocked else max(0, min(limit - count, len(free - seen[worker_id])))
+        for worker_id, count in done_or_held.items()
+    }
+
+
+def _limit(offering: Offering) -> int:
+    return offering.study.parsed_design.crowd.max_hits_per_worker
+
+
+def _blocks(offering: Offering) -> QuerySet[Standing]:
+    return Standing.objects.filter(offering=offering, lifted_at=None).exclude(kind=Standing.Kind.CAP)
+
+
+def _unseen(offering: Offering, worker_id: str) -> QuerySet[HitPlaces]:
+    ours = Assignment.objects.filter(offering=offering, crowd_worker_id=worker_id)
+    seen = ours.values("hit__block")
+    return HitPlaces.objects.filter(offering=offering, is_on_offer=True).exclude(block__in=seen)
 
 
 def _has_place(offering: Offering, worker_id: str, now: datetime) -> bool:
     """Return whether some HIT with dialogs that the worker has not seen still has a place."""
     limit = timedelta(minutes=offering.study.parsed_design.crowd.time_limit_minutes)
-    ours = Assignment.objects.filter(offering=offering)
-    seen = ours.filter(crowd_worker_id=worker_id).values("hit__block")
-    unseen = HitPlaces.objects.filter(offering=offering, is_on_offer=True).exclude(block__in=seen)
+    unseen = _unseen(offering, worker_id)
     # A place whose time is over is only freed when somebody comes, or at a sync.
-    is_over = ours.filter(place=Assignment.Place.HELD, held_at__lte=now - limit)
+    held = Assignment.objects.filter(offering=offering, place=Assignment.Place.HELD)
+    is_over = held.filter(held_at__lte=now - limit)
     return unseen.filter(taken__lt=F("places")).exists() or (unseen.exists() and is_over.exists())
