@@ -95,10 +95,12 @@ def all_filters() -> list[dict[str, Any]]:
         _shape(key, "range", title, {"min": least, "max": most, "data_type": "integer"}, question, category)
         for key, (title, question, category, least, most) in RANGE.items()
     ]
-    data_types = {"custom": "ParticipantID", "participant": "ParticipantGroupID", "previous": "StudyID"}
+    data_types = {"custom": "ParticipantID", "previous": "StudyID"}  # else about groups
     lists = {**LISTS, behaviour().blocklist_filter: "Nobody in these groups"}
     return found + [
-        _shape(key, "select", title, {"choices": {}, "data_type": data_types[key.split("_")[0]]})
+        _shape(
+            key, "select", title, {"choices": {}, "data_type": data_types.get(key.split("_")[0], "ParticipantGroupID")}
+        )
         for key, title in lists.items()
     ]
 

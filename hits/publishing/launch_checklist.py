@@ -66,7 +66,8 @@ def quote_checks(offering: Offering, most_hits: int | None = None) -> Iterator[L
 def describe_quote(plan: PublishingPlan, market: Market) -> Iterator[str]:
     """Yield for a terminal what the crowd's own calculator says of the plan, if it has one."""
     if crowd_of(plan.offering).abilities.quotes_costs and plan.hits:
-        yield f"{cast(QuotesCosts, market).quote(plan.design, plan.cost.assignment_count).words} {_bonuses(plan)}"
+        quote = cast(QuotesCosts, market).quote(plan.design, plan.cost.assignment_count)
+        yield quote.problem or f"{quote.words} {_bonuses(plan)}"
 
 
 def describe_unsettled(offering: Offering) -> Iterator[str]:

@@ -103,10 +103,12 @@ def choose_filters(request: HttpRequest, name: str) -> HttpResponse:
     if not wants_part_only(request):
         shown = request.POST.get("shown", stored)
         return _render_step(request, study, current, shown, more={"chooser": chooser})
-    is_new = chooser is not None and any(row.is_new for row in chooser.rows)  # then it may well be without values
+    if chooser is None:  # another crowd is chosen meanwhile, which has no such part
+        return HttpResponse(status=204)
+    is_new = any(row.is_new for row in chooser.rows)  # then it may well be without values
     problems = [] if is_new else check_draft(study.design).problems
-    field = next((one for one in current.fields(study.design) if one.path == FILTERS), None)
-    row = _field_row(field, study, problems) if field else {}
+    field = next(one for one in current.fields(study.design) if one.path == FILTERS)
+    row = _field_row(field, study, problems)
     return render(request, "hits/fields/filters.html", {**row, "study": study, "chooser": chooser})
 
 

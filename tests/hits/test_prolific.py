@@ -20,7 +20,7 @@ from hits.replacing import replace_lost_assignments
 from localprolific import by_hand, misbehaving, participating
 from localprolific.behaviour import set_behaviour
 from localprolific.in_process import issue_token
-from localprolific.models import ProlificStudy, Workspace
+from localprolific.models import BonusOrder, ProlificStudy, Workspace
 from localprolific.panel_clock import Clock
 from localprolific.signed_links import rotate_key
 from tests.conftest import DEMO
@@ -30,6 +30,34 @@ from tests.hits.prolific_study import PARTICIPANTS, POUNDS, drafted, ledger, no_
 
 __all__ = ["drafted", "no_faults", "offering"]
 
+# Each setting of which the facts are not sure, the other way round.
+OTHERWISE: dict[str, Any] = {
+    "link_audience": "url",
+    "are_links_signed": False,
+    "are_ids_hex": False,
+    "publishing_seconds": 0.2,
+    "second_publish": "ignored",
+    "are_more_places_reopening": False,
+    "is_processing_shown": True,
+    "blocklist_filter": "participants_in_group_blocklist",
+    "lapsed_reservation": "TIMED-OUT",
+    "arrival_seconds": 1,
+    "can_finish_after_time_out": False,
+    "can_approve_rejected": True,
+    "bulk_approval_seconds": 60,
+    "most_rows_per_page": 2,
+    "are_newest_first": False,
+    "are_pages_short": True,
+    "bonus_payment_seconds": 60,
+    "most_bonus_rows": 1,
+    "are_bonus_duplicates_taken": False,
+    "need_bonuses_approval": True,
+    "are_bonus_fees_fractions": False,
+    "flat_error_paths": [],
+    "hook_timestamp": "iso",
+    "is_hook_proof_answered": False,
+    "are_unconfirmed_hooks_silent": False,
+}
 LONG = "Every one of the ten dialogs has the same answer, and each was given within a second, so they were not read."
 
 
@@ -53,6 +81,27 @@ def test_a_study_is_published_worked_on_and_paid(offering: Offering) -> None:
     assert (first.collected.new, first.paid.rewards, first.paid.ordered) == (1, 1, 1)
     assert ledger(offering) == [("bonus", 10, "our call"), ("reward", 150, "our call")]
     assert rater.paid_cents == [150, 10]
+
+
+def test_a_prolific_that_is_otherwise_in_all_that_is_not_sure_gets_its_work_done_and_paid_once(
+    drafted: Offering,
+) -> None:
+    set_behaviour(**OTHERWISE)
+    run("publish_hits", "--hits", "1")
+    run("publish_hits", "--hits", "2")
+    raters = [Rater(drafted, f"Rater {number}") for number in range(5)]
+    for one in raters:
+        one.finish()
+        Clock().advance(timedelta(seconds=1))
+
+    for _ in range(5):
+        sync_now(drafted)
+        Clock().advance(timedelta(minutes=2))
+
+    assert [one.paid_cents for one in raters] == [[150, 10]] * 5
+    assert ProlificStudy.objects.undeleted().count() == 1
+    assert not Payment.objects.owed().exists()
+    assert BonusOrder.objects.count() == 5  # lists of one row, since longer ones are refused here
 
 
 def test_publishing_stopping_and_resuming_set_absolute_states(offering: Offering) -> None:

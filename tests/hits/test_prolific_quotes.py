@@ -37,11 +37,15 @@ def test_the_page_asks_what_it_costs_there(drafted: Offering, researcher_client:
     assert ProlificStudy.objects.count() == 0
 
 
-def test_the_command_and_the_list_say_it_too(drafted: Offering) -> None:
+def test_the_command_and_the_list_say_it_too(drafted: Offering, settings: Settings) -> None:
     shown = run("publish_hits", "--hits", "2", "--dry-run")
     checks = {one.name: one for one in outside_checks(drafted)}
 
+    settings.PROLIFIC_FEE_PERCENT = 10
+    too_dear = run("publish_hits", "--hits", "2", "--dry-run")
+
     assert "Prolific's own calculator says £16.80 for 8 places" in shown
+    assert "this server reckoned with" in too_dear
     assert checks["Cost there"].is_settled
     assert "own calculator says £50.40 for 24 places" in checks["Cost there"].words
 
