@@ -266,7 +266,7 @@ def _cautions(names: Sequence[str], table: Comparisons, found: CriterionResults,
         yield from table.warnings
     if told := describe_planned_part(found):
         yield told
-    primary = [pair for pair in table.comparisons if pair.is_primary]
+    primary = [pair for pair in table.comparisons if pair.is_primary and found.are_raters_known]
     yield from describe_pairing(primary)
     apart = [pair for pair in primary if pair.kind == "unpaired" and not pair.size.side_by_side]
     if apart:

@@ -142,12 +142,16 @@ def _comparisons_lead(found: CriterionResults) -> str:
     pairs = [pair for one in found.comparisons for pair in one.comparisons]
     outcome = found.comparisons[0].outcome if found.comparisons else ""
     best = found.values[0] if found.values else "the best value"
-    sentences = [
-        "Models are compared within the same worker and dialog. Differences are the first model's minus the second's; "
-        "superiority is the chance that the first is rated higher, where ties count half.",
-        _deciding_test(pairs, _outcome_words(outcome, best)),
-    ]
-    if any(pair.kind == "unpaired" for pair in pairs):
+    sentences = ["Differences are the first model's minus the second's."]
+    if any(pair.kind == "paired" for pair in pairs):
+        sentences = [
+            "Models are compared within the same worker and dialog. Differences are the first model's minus the "
+            "second's; superiority is the chance that the first is rated higher, where ties count half.",
+            _deciding_test(pairs, _outcome_words(outcome, best)),
+        ]
+    if not found.are_raters_known:
+        sentences.append("Raters are not identified, so the means are compared by a t test that knows dialogs alone.")
+    elif any(pair.kind == "unpaired" for pair in pairs):
         sentences.append(
             "Models that nobody rated in the same dialog, or hardly anybody, are compared by different raters: by the "
             "difference of their means and a t test, which contain all that raters differ by."
@@ -204,18 +208,18 @@ def _comparison_table(one: Comparisons, found: CriterionResults) -> Table:
     )
     keys = [column.key for column in differences]
     rows = tuple(
-        _comparison_row(pair, keys, DialogFilter(found.criterion, dataset=one.dataset or ""))
+        _comparison_row(pair, keys, DialogFilter(found.criterion, dataset=one.dataset or ""), found.are_raters_known)
         for pair in one.comparisons
     )
     return Table("comparisons", one.dataset or ALL_DATASETS, "Pair", columns, rows, one.dataset)
 
 
-def _comparison_row(pair: Comparison, differences: Sequence[str], among: DialogFilter) -> Row:
+def _comparison_row(pair: Comparison, differences: Sequence[str], among: DialogFilter, are_raters_known: bool) -> Row:
     """Make a row. Where the same people rated both models, it leads to the dialogs in which both were rated."""
     behind = replace(among, model=pair.first, other=pair.second) if pair.kind == "paired" else None
     undefined = pair.test.reason if isinstance(pair.test, Undefined) else ""
     qualifiers = (
-        *(["by different raters"] if pair.kind == "unpaired" else []),
+        *(["by different raters"] if pair.kind == "unpaired" and are_raters_known else []),
         *([] if pair.is_primary or undefined else ["exploratory"]),
     )
     after = f" ({', '.join(qualifiers)})" if qualifiers else ""

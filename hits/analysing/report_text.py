@@ -31,10 +31,11 @@ def _criterion(report: CriterionReport) -> Iterator[str]:
     for answer in report.main_answers:
         yield from (*answer.sentences, *answer.cautions, "")
     size = report.size
+    by = count_of(size.workers, "worker") if size.workers else "raters who are not identified"
     yield (
         f"{count_of(size.ratings, 'rating')} of models' replies and {size.human_ratings:,} of human ones, in "
-        f"{count_of(size.answers, 'answer')} by {count_of(size.workers, 'worker')} to "
-        f"{count_of(size.dialogs, 'dialog')}. Brackets hold 95 % intervals."
+        f"{count_of(size.answers, 'answer')} by {by} to {count_of(size.dialogs, 'dialog')}. "
+        "Brackets hold 95 % intervals."
     )
     for title, lines in _titled_sections(report):
         yield from ("", title, *lines)
@@ -108,7 +109,10 @@ def _shares(section: Section) -> Iterator[str]:
 
 
 def _comparisons(table: Table, letters: Table) -> Iterator[str]:
-    width = max((len(_format_head(row.head)) for row in table.rows), default=0) + 2
+    if not table.rows:
+        yield "  nothing: there is one model only"
+        return
+    width = max(len(_format_head(row.head)) for row in table.rows) + 2
     shown = [column for column in table.columns if column.key in DIFFERENCES]
     titles = "".join(f"{column.title:<{WIDER}}" for column in shown)
     yield f"  {'':{width}}{titles}{'superiority':<{WIDER}}{'p, corrected':>12}"
@@ -176,13 +180,14 @@ def _true_values(section: Section) -> Iterator[str]:
         return
     width = max(len(_format_head(row.head)) for row in table.rows) + 2
     values = [column.value for column in table.columns if column.key == "majority"]
-    yield f"  {'':{width}}{'Dawid-Skene ' + '/'.join(values):<30}{'majority':<24}mean score"
+    wide = max(28, 7 * len(values)) + 2
+    yield f"  {'':{width}}{'Dawid-Skene ' + '/'.join(values):<{wide}}{'majority':<{wide}}mean score"
     for row in table.rows:
         true, majority = (
             "  ".join(f"{cell.number:.3f}" for cell in table.cells(row, key)) for key in ("dawid_skene", "majority")
         )
         [mean] = table.cells(row, "mean_score")
-        yield f"  {_format_head(row.head):<{width}}{true:<30}{majority:<24}{_format_cell(mean)}"
+        yield f"  {_format_head(row.head):<{width}}{true:<{wide}}{majority:<{wide}}{_format_cell(mean)}"
     yield from (f"  {note}" for note in section.notes)
 
 
@@ -237,7 +242,7 @@ def _format_head(head: Head) -> str:
 
 
 def _align(texts: Sequence[str]) -> str:
-    return "".join(f"{text:<{WIDE}}" for text in texts)
+    return "".join(f"{text:<{WIDE - 1}} " for text in texts)  # a longer text keeps a gap, too
 
 
 def _format_cell(cell: Cell) -> str:

@@ -118,6 +118,11 @@ class CriterionResults:
     def title(self) -> str:
         return self.label or self.criterion
 
+    @property
+    def are_raters_known(self) -> bool:
+        """False where raters are not identified (hits.elsewhere.unidentified): then nobody counts them."""
+        return self.size.workers > 0
+
     def leading(self, dataset: str | None) -> set[str]:
         """Return the generator that is best by the planned outcome, and those that can't be told apart from it. It is
         empty where not all pairs were compared."""

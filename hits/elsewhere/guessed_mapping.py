@@ -8,7 +8,7 @@ from hits.elsewhere.first_look import FirstLook, is_number
 
 SYNONYMS = {
     "item": (
-        "item item_id context_id context dialog_id dialog dialogue_id dialogue conv_id conversation_id conversation "
+        "item item_id context_id context dialog_id dialog dialogue_id dialogue conv_id conversation_id conversation prompt "
         "question_id prompt_id example_id sample_id instance_id segment_id seg_id doc_id unit_id unit input_id id"
     ).split(),
     "worker": (
@@ -17,7 +17,7 @@ SYNONYMS = {
     ).split(),
     "generator": (
         "generator model model_name model_id system system_id system_name dialogmodel dialog_model bot agent method "
-        "condition"
+        "condition chatbot"
     ).split(),
     "dataset": "dataset corpus domain testset test_set".split(),
     "criterion": "criterion criteria aspect dimension quality attribute".split(),

@@ -23,6 +23,7 @@ NO_MODEL, NO_DATASET, OVERALL = "all replies", "all", "overall"
 MOST_LINE = 1_000_000  # bytes
 MOST_SCANNED = 2_000_000  # lines that are looked at again to tell a problem's line; later ones are told by their record
 MOST_PROBLEMS_TOLD = 10
+NO_VALUE = ("n/a", "na", "nan", "null")  # what tools write where nobody rated
 
 
 @dataclass(frozen=True)
@@ -98,8 +99,13 @@ def _select_ratings(one: ValueColumn, number: int, look: FirstLook, mapping: Col
     criterion = cell(mapping.criterion, one.criterion, _quoted(OVERALL))
     return (
         f"SELECT accepted, {number} AS place, {item} AS item, {worker} AS worker, {generator} AS generator, "  # noqa: S608
-        f"{dataset} AS dataset, {criterion} AS criterion, {cell(one.column, '', '')} AS value FROM lines"
+        f"{dataset} AS dataset, {criterion} AS criterion, {_value_of(cell(one.column, '', ''))} AS value FROM lines"
     )
+
+
+def _value_of(cell: str) -> str:
+    nothing = ", ".join(map(_quoted, NO_VALUE))
+    return f"CASE WHEN lower({cell}) NOT IN ({nothing}) THEN {cell} END"
 
 
 def _quoted(text: str) -> str:

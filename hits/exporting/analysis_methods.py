@@ -93,12 +93,19 @@ def _coded(one: Criterion) -> str:
     return join_names([f"{score:g} (“{label}”)" for label, score in zip(labels, scores, strict=True)])
 
 
-def describe_intervals(results: Results) -> Iterator[str]:
-    yield (
-        "Ratings of the same dialog, and of the same worker, are not independent; 95% confidence intervals therefore "
-        "use a two-way cluster-robust variance over dialogs and workers [@cameron], adjusted for few and uneven "
-        "clusters, with Satterthwaite's degrees of freedom [@satterthwaite]."
-    )
+def describe_intervals(results: Results, are_raters_known: bool = True) -> Iterator[str]:
+    if are_raters_known:
+        yield (
+            "Ratings of the same dialog, and of the same worker, are not independent; 95% confidence intervals "
+            "therefore use a two-way cluster-robust variance over dialogs and workers [@cameron], adjusted for few and "
+            "uneven clusters, with Satterthwaite's degrees of freedom [@satterthwaite]."
+        )
+    else:
+        yield (
+            "95% confidence intervals use a cluster-robust variance over dialogs. Raters were not identified, so that "
+            "neither intervals nor tests take into account which ratings are the same person's; if few people rated "
+            "much, intervals are too narrow and p-values too small."
+        )
     means = "" if results.main.is_comparison or results.main.is_nominal else " and mean scores"
     yield (
         f"Intervals of shares{means} are symmetric on the log-odds scale; no interval is corrected for multiplicity."
@@ -144,7 +151,9 @@ def describe_tests(results: Results) -> Iterator[str]:
         )
     if TWO_WAY_T in methods and any(pair.kind == "paired" for pair in pairs if _method(pair) == TWO_WAY_T):
         yield "Where answers were very many, a t test with the two-way variance stood in for the permutation test."
-    if any(pair.kind == "unpaired" for pair in pairs):
+    if not results.main.are_raters_known:
+        yield "Models were compared by the difference of their means, with a t test on this variance."
+    elif any(pair.kind == "unpaired" for pair in pairs):
         yield (
             f"Models that {_not_side_by_side(pairs)} were compared by the difference of their means, with a t test on "
             "the two-way variance; such differences include differences between raters."

@@ -47,7 +47,7 @@ def _sentences(
         + (f" by {count_of(size.workers, 'rater')}." if are_raters_known else "; raters were not identified.")
     )
     yield from describe_coding({scale.label or name: _coded(scale) for name, scale in scales.items()})
-    yield from describe_intervals(results)
+    yield from describe_intervals(results, are_raters_known)
     pairs = [pair for one in results.criteria for table in one.comparisons for pair in table.comparisons]
     outcomes = list(dict.fromkeys(table.outcome for one in results.criteria for table in one.comparisons))
     if outcomes and not results.main.is_nominal:

@@ -70,6 +70,7 @@ def _with_facts(text: str, report: CriterionReport, name: str, about: str, outco
     rests = ", ".join(
         count_of(number, noun)
         for number, noun in ((size.dialogs, "dialog"), (size.workers, "worker"), (size.ratings, "rating"))
+        if number  # nobody counts raters that are not identified
     )
     marks.append(f"{escape(about)}{criterion}: {rests}.")
     place = text.index("\n\\label{tab:")
@@ -202,12 +203,18 @@ def _comparisons(report: CriterionReport) -> str:
     keys = (*(column.key for column in shown), "superiority", "p")
     groups = [(_title(one), [[_pair_name(one, row), *_numbers(one, row, *keys)] for row in one.rows]) for one in tables]
     label, columns = f"{report.prefix}comparisons", "l" + "c" * (len(head) - 1)
-    return table(_caption_of_comparisons(afters), label, columns, head, groups)
+    return table(_caption_of_comparisons(afters, report.size.workers > 0), label, columns, head, groups)
 
 
-def _caption_of_comparisons(afters: Sequence[str]) -> str:
+def _caption_of_comparisons(afters: Sequence[str], are_raters_known: bool) -> str:
     apart = ["different raters" in after for after in afters]
-    if apart and all(apart):
+    if afters and not are_raters_known:
+        caption = (
+            r"Comparisons of models: differences of the first's and the second's means, with 95\,\% intervals, which "
+            "are not corrected; $p$-values of a $t$ test with the variance over dialogs, corrected by Holm's method. "
+            "Raters were not identified, so that neither takes into account which ratings are the same person's."
+        )
+    elif apart and all(apart):
         caption = (
             "Comparisons of models that were rated by different raters: differences of the first's and the second's "
             r"means, with 95\,\% intervals, which are not corrected; $p$-values of a $t$ test with the two-way "

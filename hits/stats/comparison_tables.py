@@ -122,7 +122,7 @@ def _letters(rows: CodedRatings, pairs: Sequence[Comparison], outcome: str, is_p
     ordered = [name for name in order if not problems.get(name)]
     between = [one for one in pairs if one.first in ordered and one.second in ordered]
     letters = dict.fromkeys(order, "")
-    if all(one.verdict != "not compared" for one in between):
+    if between and all(one.verdict != "not compared" for one in between):  # one model alone has no letter
         letters |= letter_display(ordered, {(one.first, one.second) for one in between if one.is_different})
 
     def score_of(name: str) -> float | Undefined:

@@ -151,6 +151,26 @@ def test_words_have_the_order_they_are_named_in_and_keep_their_case_and_commas(t
     assert str(found.problems[0]) == "line 5: 'so-so' is not one of Great, Fair, I guess, Poor"
 
 
+def test_what_tools_write_where_nobody_rated_is_no_label(tmp_path: Path) -> None:
+    rows = [f"{item},w{worker},{'AB'[item % 2]},{'xy'[worker % 2]}" for item in range(8) for worker in range(3)]
+
+    found = read(write(tmp_path, ["item,worker,model,label", *rows, "9,w0,A,N/A", "9,w1,B,nan", "9,w2,B,NULL"]))
+
+    assert found.scales["overall"].values == ("x", "y")
+    assert [str(problem) for problem in found.problems] == [f"line {line}: has no value" for line in (26, 27, 28)]
+
+
+def test_one_model_alone_has_no_letter(tmp_path: Path) -> None:
+    lines = [f"{item},w{worker},{1 + (item * worker) % 5}" for item in range(8) for worker in range(3)]
+
+    found = read(write(tmp_path, ["item,worker,score", *lines]))
+
+    [table] = found.analyse().main.comparisons
+    assert [one.letters for one in table.letters] == [""]
+    assert "shares a letter" not in text_of(found)
+    assert "there is one model only" in text_of(found)
+
+
 def test_labels_have_shares_and_majorities_but_no_order(tmp_path: Path) -> None:
     said = {"1": "joy joy anger", "2": "anger joy sadness", "3": "joy joy joy", "4": "sadness sadness joy"}
     lines = ["item,worker,generator,label"]
@@ -247,6 +267,10 @@ def test_raters_that_are_not_identified_are_said_to_be_so(tmp_path: Path, raters
     assert one.agreement[0].replies == 40
     assert isinstance(one.agreement[0].alpha_interval, Estimate)
     assert one.size.workers == 0
+    told = text_of(found)
+    assert "120 answers by raters who are not identified to 20 dialogs" in told
+    assert "different people" not in told
+    assert "different raters" not in told
     assert one.worker_effect.p_value == one.true_values == Undefined("the raters are not identified")
     # By hand: three ratings of each reply, and dialogs are the only clusters.
     means = np.array([np.mean([v for e, m, v in rows if (e, m) == (d, "A")]) for d in range(20)])

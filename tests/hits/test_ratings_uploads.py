@@ -146,14 +146,21 @@ def test_a_bundle_from_elsewhere_has_what_one_of_a_study_has_and_every_change_is
 
 
 @pytest.mark.parametrize(
-    "content",
+    ("content", "told"),
     [
-        "item,model,score\n" + "".join(f"{n // 3},{'AB'[n % 2]},{n * 0.731 % 7}\n" for n in range(60)),
-        "item,worker,model,label\n" + "".join(f"{n // 4},w{n % 4},A,{'=x' if n % 3 else 'y, z'}\n" for n in range(60)),
+        (
+            "item,model,score\n" + "".join(f"{n // 3},{'AB'[n % 2]},{n * 0.731 % 7}\n" for n in range(60)),
+            "Raters were not identified, so that",
+        ),
+        (
+            "item,worker,model,label\n"
+            + "".join(f"{n // 4},w{n % 4},A,{'=x' if n % 3 else 'y, z'}\n" for n in range(60)),
+            "over dialogs and raters",
+        ),
     ],
 )
 def test_bundles_of_unidentified_raters_long_scales_and_labels_can_be_checked(
-    researcher_client: Client, tmp_path: Path, content: str
+    researcher_client: Client, tmp_path: Path, content: str, told: str
 ) -> None:
     guess = {"item": "item", "generator": "model", "values": content.split("\n")[0].rsplit(",", 1)[1]}
     guess |= {"worker": "worker"} if "worker" in content else {}
@@ -161,6 +168,12 @@ def test_bundles_of_unidentified_raters_long_scales_and_labels_can_be_checked(
 
     with unpack_bundle(upload_bundle_file(upload)) as folder:
         assert check_bundle(folder) == []
+        texts = "".join(path.read_text() for path in [folder / "methods.md", *sorted((folder / "tables").iterdir())])
+    assert told in texts
+    # Of people whom nobody knows, nobody can say that they were others.
+    assert "different raters" not in texts
+    assert "no rater had rated" not in texts
+    assert not re.search(r"\b0 (raters|workers)", texts)
 
 
 def test_the_same_file_is_found_again_and_computed_once(researcher_client: Client) -> None:
