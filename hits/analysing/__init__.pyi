@@ -64,3 +64,6 @@ from .study_progress import Progress as Progress
 from .study_progress import describe_progress as describe_progress
 from .study_progress import measure_progress as measure_progress
 from .study_progress import note_look as note_look
+from .whole_hits import WholeHits as WholeHits
+from .whole_hits import find_whole_hits as find_whole_hits
+from .whole_part import compare_in_whole_hits as compare_in_whole_hits

@@ -127,7 +127,7 @@ def _separate(
     if sequence is None:
         dialogs = _dialogs_needed(_size(pair), other, table, found, pricing)
     else:
-        dialogs = dialogs_until_decided(sequence, now, tau2, ALPHA / len(found.sequences))
+        dialogs = dialogs_until_decided(sequence, sequence.dialogs or now, tau2, ALPHA / len(found.sequences))
     cost: int | Undefined = Undefined("the number of dialogs is not known")
     if not isinstance(dialogs, Undefined):
         cost = math.ceil(max(0, dialogs - now) / pricing.dialogs_per_hit) * pricing.hit_cents
