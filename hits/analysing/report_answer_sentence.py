@@ -230,6 +230,16 @@ def _what_it_takes(table: Comparisons, found: CriterionResults, progress: Progre
     yield f"{effort}{f', and{closest}' if closest else ''}, if they differ as much as is seen."
 
 
+def _assumptions(table: Comparisons, found: CriterionResults, progress: Progress) -> Iterable[str]:
+    """Say what the numbers of dialogs and money rest on, if there are any."""
+    if any(one.dataset == table.dataset and not isinstance(one.dialogs, Undefined) for one in found.separations):
+        raters = "as the planner expects" if progress.has_verdicts else "as those so far"
+        yield (
+            "The dialogs that it takes are for a chance of 80 %, by further workers as careful, and of as different "
+            f"tastes, {raters}; the cost is at the design's price of a HIT."
+        )
+
+
 def _closest(one: Separation) -> str:
     pair = f" {one.other} from {one.better}, the closest,"
     if isinstance(one.dialogs, Undefined):
@@ -262,6 +272,7 @@ def _about(cents: int, currency: str) -> str:
 
 
 def _cautions(names: Sequence[str], table: Comparisons, found: CriterionResults, progress: Progress) -> Iterable[str]:
+    yield from _assumptions(table, found, progress)
     if progress.has_verdicts:  # they are about tests: until then, what is said of sequences says why there are none
         yield from table.warnings
     if told := describe_planned_part(found):

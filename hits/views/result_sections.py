@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from hits.analysing import FACTOR_TITLES, Cell, CriterionReport, Head, Kind, Report, Section, Table
+from hits.screening import rule_in_words
 from hits.stats import Undefined
 
 STYLES = {Kind.DIFFERENCE: "+.3f", Kind.METRIC: ".4g"}
@@ -75,6 +76,12 @@ def variant_tables(report: Report, criterion: str) -> list[PageTable]:
     ]
 
 
+def variant_in_words(name: str) -> str:
+    """Write "without too_few_points" as “without the rule too few points”."""
+    rule = name.removeprefix("without ")
+    return name if rule == name else f"without the rule “{rule_in_words(rule)}”"
+
+
 def _page_section(section: Section, report: CriterionReport) -> PageSection:
     shown = [table for table in section.tables if not table.undefined and table.key not in ("letters", "levels")]
     more = section.tables_of("levels")
@@ -125,6 +132,8 @@ def _row_head(table: Table, head: Head) -> str:
     name = _name(head)
     if table.key == "dependences":
         return FACTOR_TITLES.get(name, name)
+    if table.key == "variants":
+        return variant_in_words(name)
     if table.key == "metrics":
         return name[:1].upper() + name[1:]
     return f"{head.rank}. {name}" if head.rank is not None else name
