@@ -9,7 +9,7 @@ studies that may stop by themselves, to the end.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from hits.analysing.results import CriterionResults, Results
+from hits.analysing.results import NOT_YET, CriterionResults, Results
 from hits.analysing.study_progress import Progress
 from hits.stats import (
     ALPHA,
@@ -26,7 +26,6 @@ from hits.stats import (
     too_early,
 )
 
-NOT_YET = "the study is not complete, or its confidence sequences decide"
 FIELD_OF_OUTCOME = {"share of best": "best_difference", "mean score": "score_difference"}
 
 

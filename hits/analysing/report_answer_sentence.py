@@ -189,7 +189,8 @@ def _so_far(names: Sequence[str], table: Comparisons, found: CriterionResults, p
         yield f"Nothing can be decided{yet}: {too_early[0]}."
         return
     if standing.open:
-        yield f"Its lead over {_all_of(standing.open, 'all')} is not decided{yet}."
+        every = "all" if len(standing.open) == len(names) - 1 else "the"
+        yield f"Its lead over {_all_of(standing.open, every)} is not decided{yet}."
     others = [one for one in sequences if leader not in (one.first, one.second)]
     decided = sum(bool(one.decided) for one in others)
     if others:

@@ -9,6 +9,7 @@ from hits.stats import Undefined
 
 STYLES = {Kind.DIFFERENCE: "+.3f", Kind.METRIC: ".4g"}
 LEAST_P_VALUE = 0.0001
+MOST_COLUMNS = 8
 SHORT_TITLES = {  # for the table of contents
     "agreement": "Agreement",
     "calibration": "The human reply",
@@ -22,6 +23,11 @@ class CellText(str):
     """A cell's text. `query` chooses the dialogs behind it; "" if there is no list of them."""
 
     query = ""
+
+    @property
+    def unbroken(self) -> str:
+        """The text, whose numbers keep their per cent sign on the line."""
+        return self.replace(" %", "\N{NO-BREAK SPACE}%")
 
     @classmethod
     def of(cls, cell: Cell) -> "CellText":
@@ -38,6 +44,11 @@ class PageTable:
     heading: str
     columns: Sequence[str]
     rows: Sequence[tuple[str, Sequence[tuple[str, str]]]]
+
+    @property
+    def is_wide(self) -> bool:
+        """True if its text has to be smaller to fit a laptop."""
+        return len(self.columns) > MOST_COLUMNS
 
 
 @dataclass(frozen=True)

@@ -126,7 +126,9 @@ def test_the_interim_ranking_names_neither_intervals_nor_letters() -> None:
     assert "intervals" in with_caption
     for text in (figure.svg, figure.description, caption):
         assert "letter" not in text
-        assert "intervals" not in text
+        assert "interval" not in text
+    assert "Holm" not in report_of(interim).criteria[0].section("dependences").lead
+    assert "Holm" in report_of(complete).criteria[0].section("dependences").lead
     assert "larger p-value" in complete.main.comparisons[0].warnings[0]
     assert interim.main.comparisons[0].warnings == ()
 

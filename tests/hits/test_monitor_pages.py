@@ -106,7 +106,7 @@ def test_the_monitor_says_how_far_a_study_is(researcher_client: Client, worked: 
     assert "$3.20 by the reward alone" in page
     assert "50.0 % 3 of 6; 95 % interval 18.8 to 81.2 %" in page
     assert "2 submissions from" in page
-    assert "left out: same_answer share 0.95, counts dialogs −2 −2 −20" in page
+    assert "left out: same answer share 0.95, counts dialogs −2 −2 −20" in page
     assert "are updated every five seconds" in page
 
 

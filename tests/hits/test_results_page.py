@@ -108,7 +108,7 @@ def test_a_dataset_is_chosen_by_a_link_and_downloaded_as_csv(researcher_client: 
     head, *rows = response.content.decode().splitlines()
 
     assert "In example-empathetic alone, which is exploratory: " in page
-    assert "the dashed line is the human reply" in page
+    assert "The dashed line is the human reply" in page
     assert response.headers["Content-Type"].startswith("text/csv")
     assert head.startswith("rank,model,outcome,value,low,high,letters,ratings,dialogs,workers,dataset,criterion,note")
     assert len(rows) == 5
