@@ -94,6 +94,7 @@ urlpatterns = [
     path("ratings/<uuid:key>/", ratings_uploads.show_or_analyse, name="ratings-upload"),
     path("ratings/<uuid:key>/live/", ratings_uploads.show_live, name="ratings-upload-live"),
     path("ratings/<uuid:key>/delete/", ratings_uploads.delete, name="delete-ratings-upload"),
+    path("ratings/<uuid:key>/leaderboard.csv", ratings_uploads.download_leaderboard, name="ratings-upload-csv"),
     path("ratings/<uuid:key>/bundle.zip", ratings_uploads.download, name="ratings-upload-zip"),
     path("tokens/", tokens.show_or_make, name="tokens"),
     path("tokens/<int:key>/revoke/", tokens.revoke, name="revoke-token"),

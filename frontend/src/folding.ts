@@ -1,7 +1,7 @@
 // On pages with a table of contents (data-contents): open the fold that a link leads to, mark where the reader is, and
 // keep the table of contents closed on screens that are too narrow to show it beside the text.
 const contents = document.querySelector<HTMLElement>("[data-contents]");
-const narrow = matchMedia("(max-width: 56rem)");
+const narrow = matchMedia("(max-width: 64rem)");
 
 function openTarget(): void {
   const id = decodeURIComponent(location.hash.slice(1));

@@ -39,6 +39,7 @@ from .report_circumstances import FACTOR_TITLES as FACTOR_TITLES
 from .report_interim import sequence_row as sequence_row
 from .report_offerings import describe_identity as describe_identity
 from .report_offerings import describe_pool as describe_pool
+from .report_order import in_one_order as in_one_order
 from .report_text import report_as_text as report_as_text
 from .reporting import report_of as report_of
 from .results import CriterionResults as CriterionResults
@@ -64,3 +65,6 @@ from .study_progress import Progress as Progress
 from .study_progress import describe_progress as describe_progress
 from .study_progress import measure_progress as measure_progress
 from .study_progress import note_look as note_look
+from .whole_hits import WholeHits as WholeHits
+from .whole_hits import find_whole_hits as find_whole_hits
+from .whole_part import compare_in_whole_hits as compare_in_whole_hits

@@ -77,7 +77,7 @@ def analyse(
     the `plan` of its design; without one, all pairs are primary, and their mean scores are compared. `tell` hears how
     far it is."""
     known = scales or {}
-    parts = _by_criterion(frame, known)
+    parts = by_criterion(frame, known)
     plan = plan or Plan()
     criteria = []
     for index, (name, part) in enumerate(parts.items()):
@@ -128,7 +128,7 @@ def _offerings_in(frame: pd.DataFrame) -> Iterator[OfferingPart]:
         )
 
 
-def _by_criterion(frame: pd.DataFrame, scales: Scales) -> dict[str, pd.DataFrame]:
+def by_criterion(frame: pd.DataFrame, scales: Scales) -> dict[str, pd.DataFrame]:
     names = list(frame["criterion"].astype("category").cat.categories) if "criterion" in frame else []
     if len(names) <= 1:  # there is nothing to split, and splitting would copy everything
         return {str(names[0]) if names else OVERALL: frame}
@@ -146,7 +146,7 @@ def _analyse_criterion(
     everything = code_ratings(frame, scale)
     is_kept = kept_mask(frame)
     ratings, kept = everything.of(is_kept), frame[_used_columns(frame)][is_kept]
-    is_planned = _planned_mask(frame, plan)
+    is_planned = planned_mask(frame, plan)
     tested = ratings if is_planned.all() else everything.of(is_kept & is_planned)
     table, planned_table = _tables(ratings, tested)
     tell(0.15, "ranking")
@@ -196,7 +196,7 @@ def _analyse_criterion(
     )
 
 
-def _planned_mask(frame: pd.DataFrame, plan: Plan) -> Mask:
+def planned_mask(frame: pd.DataFrame, plan: Plan) -> Mask:
     """Return which ratings are of planned dialogs: the first ones in the frozen order of HITs."""
     if plan.planned_until is None:
         return np.ones(len(frame), bool)
@@ -304,7 +304,7 @@ def _other_variants(
     chosen: dict[str, list[str]] = {NO_RULE: []}
     if len(rules) > 1:
         chosen |= {f"without {rule}": [other for other in rules if other != rule] for rule in rules}
-    is_planned = _planned_mask(frame, plan)
+    is_planned = planned_mask(frame, plan)
     found: list[Variant] = []
     computed: dict[bytes, Variant] = {}  # by the ratings that are kept, which are often the same
     for name, some in chosen.items():

@@ -76,6 +76,7 @@ def pictures_as_json(found: list[Picture]) -> list[dict[str, str]]:
             "description": one.description,
             "svg": one.svg,
             "narrow_svg": one.narrow_svg,
+            "section": one.section,
         }
         for one in found
     ]

@@ -6,10 +6,10 @@ strength, so that no page, table, figure or file can show one. The same holds fo
 studies that may stop by themselves, to the end.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from hits.analysing.results import CriterionResults, Results
+from hits.analysing.results import NOT_YET, CriterionResults, Results
 from hits.analysing.study_progress import Progress
 from hits.stats import (
     ALPHA,
@@ -26,47 +26,86 @@ from hits.stats import (
     too_early,
 )
 
-NOT_YET = "the study is not complete, or its confidence sequences decide"
 FIELD_OF_OUTCOME = {"share of best": "best_difference", "mean score": "score_difference"}
 
 
-def with_progress(results: Results, progress: Progress, plan: Plan, equal_within: float = 0.0) -> Results:
-    found = [replace(one, sequences=sequences_of(one, plan, equal_within)) for one in results.criteria]
+WholePart = Mapping[str, tuple[Comparisons, ...]]  # by the criterion's name
+
+NO_WHOLE_HIT = "no HIT has all its assignments yet"
+
+
+def with_progress(
+    results: Results, progress: Progress, plan: Plan, equal_within: float = 0.0, whole: WholePart | None = None
+) -> Results:
+    """`whole` has the comparisons in whole HITs, which sequences rest on; without it, they rest on all ratings."""
+    found = [
+        replace(
+            one,
+            sequences=sequences_of(one, plan, equal_within, None if whole is None else whole.get(one.criterion, ())),
+        )
+        for one in results.criteria
+    ]
     if progress.looked:  # what the study's rule has found is about the main criterion
         found[0] = replace(found[0], sequences=carry_on(progress.looked, found[0].sequences))
     if not progress.has_verdicts:
-        found = [_without_verdicts(one) for one in found]
+        found = [_without_verdicts(one, has_all=progress.whole_until is None) for one in found]
     return replace(results, criteria=tuple(found), progress=progress)
 
 
-def sequences_of(found: CriterionResults, plan: Plan, equal_within: float = 0.0) -> tuple[SequenceFinding, ...]:
-    """Return a finding for each primary pair. They share alpha equally."""
+def sequences_of(
+    found: CriterionResults,
+    plan: Plan,
+    equal_within: float = 0.0,
+    whole: tuple[Comparisons, ...] | None = None,
+) -> tuple[SequenceFinding, ...]:
+    """Return a finding for each primary pair. They share alpha equally. `whole` has what they rest on; without it,
+    all comparisons. A pair that it lacks has no sequence yet."""
     tau2 = plan.tau2_of(found.criterion)
     if not tau2:
         return ()
-    primary = [(table, pair) for table in found.comparisons for pair in table.comparisons if pair.is_primary]
-    return tuple(
-        sequence_finding(
-            (pair.first, pair.second),
-            pair.difference,
-            tau2,
-            ALPHA / len(primary),
-            dataset=table.dataset,
-            equal_within=equal_within,
-            problem=too_early(pair.size.dialogs, pair.size.effective_workers),
-        )
-        for table, pair in primary
+    primary = _primary_pairs(found.comparisons)
+    seen = primary if whole is None else _primary_pairs(whole)
+    return tuple(_finding(key, seen.get(key), tau2, ALPHA / len(primary), equal_within) for key in primary)
+
+
+PairKey = tuple[str | None, str, str]  # the dataset, None for all of them, and the two generators
+
+
+def _primary_pairs(tables: Sequence[Comparisons]) -> dict[PairKey, Comparison]:
+    return {
+        (table.dataset, pair.first, pair.second): pair
+        for table in tables
+        for pair in table.comparisons
+        if pair.is_primary
+    }
+
+
+def _finding(key: PairKey, pair: Comparison | None, tau2: float, alpha: float, equal_within: float) -> SequenceFinding:
+    dataset, *names = key
+    if pair is None:
+        return sequence_finding((names[0], names[1]), Undefined(NO_WHOLE_HIT), tau2, alpha, dataset=dataset)
+    return sequence_finding(
+        (names[0], names[1]),
+        pair.difference,
+        tau2,
+        alpha,
+        dataset=dataset,
+        equal_within=equal_within,
+        problem=too_early(pair.size.dialogs, pair.size.effective_workers),
+        dialogs=pair.size.dialogs,
     )
 
 
 # --- What interim results do not say ---------------------------------------------------------------------------------
 
 
-def _without_verdicts(found: CriterionResults) -> CriterionResults:
+def _without_verdicts(found: CriterionResults, has_all: bool) -> CriterionResults:
+    """`has_all` says that sequences rest on the same ratings as the estimates, so that they are intervals of these."""
     nothing = Undefined(NOT_YET)
+    sequences = found.sequences if has_all else ()
     return replace(
         found,
-        comparisons=tuple(_without_tests(table, found.sequences) for table in found.comparisons),
+        comparisons=tuple(_without_tests(table, sequences) for table in found.comparisons),
         dependences=tuple(
             replace(one, p_value=nothing, corrected_p_value=nothing, is_floor=False) for one in found.dependences
         ),

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from evalplatform.wording import count_of
 from hits.analysing.pairing_words import describe_pairing, describe_planned_part
 from hits.analysing.report import Answer, Kind
+from hits.analysing.report_effort import assumptions, what_it_takes
 from hits.analysing.report_leaderboard import outcome_in, outcome_kind, outcome_title
-from hits.analysing.results import BEYOND_REACH, CriterionResults, Separation, rounded
+from hits.analysing.results import CriterionResults
 from hits.analysing.study_progress import Progress
-from hits.models.money import SIGNS
 from hits.stats import Comparison, Comparisons, Estimate, Undefined
 
 MOST_NAMES = 4
@@ -38,7 +38,7 @@ def _answer(table: Comparisons, found: CriterionResults, progress: Progress) -> 
     if table.dataset is None and not is_primary and _is_undefined(table):
         return Answer(None, tuple(_of_nothing_pooled(table, found)), is_primary=False)
     write = _when_complete if progress.has_verdicts else _so_far
-    sentences = [*write(names, table, found, progress), *_what_it_takes(table, found, progress)]
+    sentences = [*write(names, table, found, progress), *what_it_takes(table, found)]
     if found.table and len(found.datasets) > 1 and table.dataset is not None:
         where = f"In {table.dataset}" if is_primary else f"In {table.dataset} alone, which is exploratory"
         sentences[0] = f"{where}: {sentences[0]}"
@@ -189,7 +189,8 @@ def _so_far(names: Sequence[str], table: Comparisons, found: CriterionResults, p
         yield f"Nothing can be decided{yet}: {too_early[0]}."
         return
     if standing.open:
-        yield f"Its lead over {_all_of(standing.open, 'all')} is not decided{yet}."
+        every = "all" if len(standing.open) == len(names) - 1 else "the"
+        yield f"Its lead over {_all_of(standing.open, every)} is not decided{yet}."
     others = [one for one in sequences if leader not in (one.first, one.second)]
     decided = sum(bool(one.decided) for one in others)
     if others:
@@ -203,65 +204,11 @@ def _so_far(names: Sequence[str], table: Comparisons, found: CriterionResults, p
         yield "No comparison is planned here, so nothing is said about which model is better."
 
 
-# --- What it would take ----------------------------------------------------------------------------------------------
-
-
-def _what_it_takes(table: Comparisons, found: CriterionResults, progress: Progress) -> Iterable[str]:
-    """Say what would tell the pair with the largest difference apart, and the pair with the smallest."""
-    some = [one for one in found.separations if one.dataset == table.dataset]
-    if not some:
-        return
-    hardest, easiest = some[0], some[-1]
-    pair = f"{easiest.other} from {easiest.better}"
-    if isinstance(easiest.dialogs, Undefined):
-        if easiest.dialogs.reason == BEYOND_REACH:
-            yield f"To tell {pair} is beyond reach: {BEYOND_REACH}."
-        else:
-            yield f"What it would take to tell {pair} can't be computed: {easiest.dialogs.reason}."
-        return
-    closest = "" if hardest is easiest else _closest(hardest)
-    if easiest.dialogs <= easiest.dialogs_now:
-        yield (
-            f"About {count_of(easiest.dialogs, 'dialog')} should have told {pair} if they differed as much as is seen: "
-            f"they may differ less.{f' To tell{closest}.' if closest else ''}"
-        )
-        return
-    effort = f"To tell {pair} takes about {count_of(easiest.dialogs, 'dialog')} in all{_more(easiest)}"
-    yield f"{effort}{f', and{closest}' if closest else ''}, if they differ as much as is seen."
-
-
-def _closest(one: Separation) -> str:
-    pair = f" {one.other} from {one.better}, the closest,"
-    if isinstance(one.dialogs, Undefined):
-        beyond = one.dialogs.reason.removeprefix("it would take ")
-        return f"{pair} {beyond if one.dialogs.reason == BEYOND_REACH else f'is not computed ({beyond})'}"
-    return f"{pair} about {one.dialogs:,}{_more(one)}"
-
-
-def _more(one: Separation) -> str:
-    if isinstance(one.dialogs, Undefined) or isinstance(one.cost_cents, Undefined) or one.dialogs <= one.dialogs_now:
-        return ""
-    more, cost = rounded(one.dialogs - one.dialogs_now), _about(one.cost_cents, one.currency)
-    return f" (about {cost} more)" if more >= one.dialogs else f" ({more:,} more, about {cost})"
-
-
-def _about(cents: int, currency: str) -> str:
-    """Write an amount as it is said aloud: two digits, and no cents beyond ten.
-
-    >>> _about(123456, "USD"), _about(2543, "USD"), _about(480, "USD")
-    ('$1,200', '$25', '$4.80')
-    """
-    if cents < 10_00:
-        return f"{SIGNS[currency]}{cents / 100:,.2f}"
-    amount = round(cents / 100)
-    unit = 10 ** max(0, len(str(amount)) - 2)
-    return f"{SIGNS[currency]}{round(amount / unit) * unit:,}"
-
-
 # --- Cautions and words ----------------------------------------------------------------------------------------------
 
 
 def _cautions(names: Sequence[str], table: Comparisons, found: CriterionResults, progress: Progress) -> Iterable[str]:
+    yield from assumptions(table, found, progress)
     if progress.has_verdicts:  # they are about tests: until then, what is said of sequences says why there are none
         yield from table.warnings
     if told := describe_planned_part(found):

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from generation.metrics.naming import title_of
 from hits.analysing.report import Cell, Column, Head, Kind, Row, Section, Table, count, number, p_value, words
 from hits.analysing.report_order import model_order
-from hits.analysing.results import CriterionResults, Variant
+from hits.analysing.results import NOT_YET, CriterionResults, Variant
 from hits.stats import Comparison, Comparisons, Dependence, Labels, Level, MetricCorrelation, Reliability, Undefined
 
 FEW_PAIRS = 6  # that a cell has room to name
@@ -23,11 +23,23 @@ FACTOR_TITLES = {
 }
 
 
+TESTED = (
+    "Place and position are tested by their trend, time within workers. The p-values are corrected together by Holm's "
+    "method."
+)
+
+
+def _how_tested(found: CriterionResults) -> str:
+    """Say which tests there are; while a study is not complete, there is none."""
+    tests = [*(one.corrected_p_value for one in found.dependences), found.worker_effect.p_value]
+    is_interim = all(isinstance(one, Undefined) and one.reason == NOT_YET for one in tests)
+    return "They are not tested here: there are no fixed-sample tests." if is_interim else TESTED
+
+
 def dependences(found: CriterionResults) -> Section:
     lead = (
         "Effects on the score, given the dataset and the model: whether ratings depend on where and when a reply was "
-        "shown, and to whom. Place and position are tested by their trend, time within workers. The p-values are "
-        "corrected together by Holm's method."
+        f"shown, and to whom. {_how_tested(found)}"
     )
     rows = [
         Row(Head((one.factor,)), (_effect_cell(one), p_value(one.corrected_p_value, one.is_floor)))

@@ -5,7 +5,7 @@ from dataclasses import replace
 from hits.analysing.pairing_words import describe_pairing, describe_planned_part
 from hits.analysing.report import ALL_DATASETS, Cell, Column, Head, Kind, Row, Section, Table, p_value, words
 from hits.analysing.results import CriterionResults
-from hits.analysing.study_progress import Progress, describe_sequence_end
+from hits.analysing.study_progress import Progress, describe_beyond, describe_sequence_end
 from hits.stats import Interval, SequenceFinding, Undefined
 
 ABOUT_DIFFERENCES = (
@@ -21,10 +21,11 @@ def interim_comparisons(found: CriterionResults, progress: Progress) -> Section:
         " Brackets hold a confidence sequence: all of them together are right with 95 % confidence, at every look, "
         "however often one looks."
     )
+    in_them = describe_beyond(progress).replace("in them", "in this table")
     interim = (
         f"Interim: {progress.collected:,} of {progress.planned:,} assignments. Differences are the first model's minus "
-        f"the second's, of the planned outcome.{brackets if has_sequence else ' None has a confidence sequence yet.'} "
-        "All ratings that have come in count."
+        f"the second's, of the planned outcome.{brackets if has_sequence else ' None has a confidence sequence yet.'}"
+        f"{in_them if progress.beyond else ' All ratings that have come in count.'}"
     )
     later = "" if progress.is_by_sequence else " Fixed-sample tests follow when the study is complete."
     lead = f"{describe_sequence_end(progress)} {ABOUT_DIFFERENCES}" if is_end else f"{interim}{later}"

@@ -23,6 +23,7 @@ from hits.stats import (
 
 MOST_DIALOGS = 100_000  # that a page calls within reach
 BEYOND_REACH = f"it would take more than {MOST_DIALOGS:,} dialogs"
+NOT_YET = "the study is not complete, or its confidence sequences decide"
 ALL_RULES_ONLY = "it is computed under all screening rules only"
 
 

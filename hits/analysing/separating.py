@@ -124,6 +124,8 @@ def _separate(
     better, other = (pair.first, pair.second) if first_leads else (pair.second, pair.first)
     rows = [row for row in found.tested_table if row.dataset == table.dataset]
     now = max((row.dialogs for row in rows if row.generator in (better, other)), default=0)
+    if sequence is not None:  # it rests on whole HITs, which may be fewer
+        now = sequence.dialogs or now
     if sequence is None:
         dialogs = _dialogs_needed(_size(pair), other, table, found, pricing)
     else:

@@ -50,6 +50,7 @@ def _source_of_offering(offering: Offering) -> str:
         _last_score(offering.study),
         progress.is_complete,
         progress.rule_looks,
+        progress.whole_until,
         progress.dropped,
     ]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()

@@ -10,6 +10,7 @@ from hits.analysing.pooling import offerings_of
 from hits.analysing.results import Results
 from hits.analysing.separating import Pricing, with_separations
 from hits.analysing.stored_results import progress_to_show
+from hits.analysing.whole_part import compare_in_whole_hits
 from hits.batching import SEQUENCE_TAU2
 from hits.designing import cost_of, planned_setting, size_of_batches
 from hits.frames import pooled_ratings_frame, ratings_frame, reply_labels
@@ -29,7 +30,9 @@ def analyse_frame(frame: pd.DataFrame, scope: Scope) -> Results:
     study = scope.study
     plan, equal_within = plan_of(study), study.parsed_design.analysis.equal_within
     progress = progress_to_show(scope)
-    results = with_progress(analyse(frame, scales=scales_of(study), plan=plan), progress, plan, equal_within)
+    scales = scales_of(study)
+    whole = None if progress.whole_until is None else compare_in_whole_hits(frame, progress.whole_until, scales, plan)
+    results = with_progress(analyse(frame, scales=scales, plan=plan), progress, plan, equal_within, whole)
     return with_separations(results, pricing_of(study), plan)
 
 

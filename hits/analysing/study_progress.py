@@ -19,6 +19,7 @@ from django.db.models import Count, Q, Sum
 from hits.analysing.planned_part import planned_hits
 from hits.analysing.pooling import offerings_of
 from hits.analysing.stored_looks import findings_from_json
+from hits.analysing.whole_hits import assignments_beyond, find_whole_hits
 from hits.models import DroppedModel, Event, Offering, Pool, Publication, RuleLook, RuleStop, Scope, Submission
 from hits.models.event import THROUGH_LINK
 from hits.stats import SequenceFinding
@@ -44,6 +45,10 @@ class Progress:
     rule_looks: int = 0  # how often the rule has looked by itself
     looked: tuple[SequenceFinding, ...] = ()  # what the rule's looks have found so far, decisions included
     dropped: tuple[str, ...] = ()  # models that were left out of later HITs
+    # Sequences rest on whole HITs, in their frozen order: those up to this number, or all of them (None). `beyond` is
+    # how many assignments are collected of later ones.
+    whole_until: int | None = None
+    beyond: int = 0
 
     @property
     def has_verdicts(self) -> bool:
@@ -58,12 +63,21 @@ def describe_progress(progress: Progress) -> str:
     if progress.is_by_sequence:
         return (
             f"Interim: {progress.collected:,} of {progress.planned:,} assignments. Differences have confidence "
-            "sequences, which hold at every look and decide when the study stops."
+            f"sequences, which hold at every look and decide when the study stops.{describe_beyond(progress)}"
         )
     return (
         f"Interim: {progress.collected:,} of {progress.planned:,} assignments. Differences have confidence sequences, "
-        "which hold at every look; tests, letters and p-values are given when the study is complete."
+        "which hold at every look; tests, letters and p-values are given when the study is "
+        f"complete.{describe_beyond(progress)}"
     )
+
+
+def describe_beyond(progress: Progress) -> str:
+    """Say how many assignments no sequence rests on yet, after a space; "" if there is none."""
+    if not progress.beyond:
+        return ""
+    which = "1 assignment is" if progress.beyond == 1 else f"{progress.beyond:,} assignments are"
+    return f" {which} not in them yet: their HITs, or HITs before them, lack assignments."
 
 
 def describe_sequence_end(progress: Progress) -> str:
@@ -75,7 +89,17 @@ def describe_sequence_end(progress: Progress) -> str:
 
 
 def measure_progress(scope: Scope) -> Progress:
-    return _measure_pool(scope) if isinstance(scope, Pool) else _measure_offering(scope)
+    found = _measure_pool(scope) if isinstance(scope, Pool) else _measure_offering(scope)
+    return found if found.has_verdicts else _on_whole_hits(found, offerings_of(scope))
+
+
+def _on_whole_hits(found: Progress, offerings: Sequence[Offering]) -> Progress:
+    """Note up to which HIT sequences rest: all earlier ones are whole in each offering."""
+    untils = [until for one in offerings if (until := find_whole_hits(one).until) is not None]
+    if not untils:
+        return found
+    beyond = sum(assignments_beyond(one, min(untils)) for one in offerings)
+    return replace(found, whole_until=min(untils), beyond=beyond)
 
 
 def _measure_pool(pool: Pool) -> Progress:

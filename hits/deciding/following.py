@@ -7,11 +7,11 @@ from datetime import datetime
 from django.db import transaction
 
 from evalplatform.errors import EvalPlatformError
-from hits.analysing import findings_from_json
+from hits.analysing import WholeHits, find_whole_hits, findings_from_json
 from hits.budgeting import OverBudget, spending, typed_cap_cents
 from hits.crowds import Market
 from hits.deciding.looking import look
-from hits.deciding.rule_state import WholeHits, is_wave_due, rule_of, standing_stop, whole_hits
+from hits.deciding.rule_state import is_wave_due, rule_of, standing_stop
 from hits.deciding.rule_words import describe_drop, describe_finish, describe_no_money
 from hits.models import DroppedModel, Event, Offering, Publication, PublishingRun, RuleLook, RuleStop
 from hits.publishing import request_again, request_run, send_run, stop_study
@@ -39,7 +39,7 @@ def follow_rule(offering: Offering, market: Market, now: Callable[[], datetime],
     dropped: tuple[str, ...] = ()
     is_requested = False
     if stop is None:
-        whole = whole_hits(offering)
+        whole = find_whole_hits(offering)
         seen = look(offering, whole, now())
         if seen is None:
             return Followed()

@@ -4,8 +4,16 @@ from datetime import datetime
 
 from django.db import IntegrityError, transaction
 
-from hits.analysing import analyse, findings_as_json, findings_from_json, plan_of, scales_of, sequences_of
-from hits.deciding.rule_state import WholeHits, source_of_look
+from hits.analysing import (
+    WholeHits,
+    analyse,
+    findings_as_json,
+    findings_from_json,
+    plan_of,
+    scales_of,
+    sequences_of,
+)
+from hits.deciding.rule_state import source_of_look
 from hits.frames import ratings_frame
 from hits.models import Offering, RuleLook, ScreeningRun
 from hits.screening import mark_exclusions, submissions_by_rule

@@ -1,26 +1,16 @@
 """Says how far a study's rule is: which HITs are whole, which data it has seen, and whether it has anything to do.
 
-A HIT is whole when it has all its assignments, or can get no more. The rule looks at the longest run of whole HITs from
-the first one on, in the frozen random order: so which dialogs it sees can't depend on how they were rated. This file
-needs no pandas, since every scheduled sync asks it.
+The rule looks at whole HITs (hits.analysing.whole_hits). This file needs no pandas, since every scheduled sync asks it.
 """
 
 import hashlib
 import json
-from dataclasses import dataclass
 
 from django.db.models import Count, Max
 
+from hits.analysing import WholeHits, find_whole_hits
 from hits.models import Offering, Publication, RuleLook, RuleStop, ScreeningRun, Submission
 from hits.models.design import AnalysisPart
-
-
-@dataclass(frozen=True)
-class WholeHits:
-    """The HITs that a look may use. `is_everything` if there is no other published HIT."""
-
-    numbers: tuple[int, ...]
-    is_everything: bool
 
 
 def rule_of(offering: Offering) -> AnalysisPart | None:
@@ -45,28 +35,10 @@ def is_rule_due(offering: Offering) -> bool:
     if stop is not None:
         return stop.applied_at is None
     last = RuleLook.objects.filter(offering=offering).first()
-    whole = whole_hits(offering)
+    whole = find_whole_hits(offering)
     if not whole.numbers:
         return False
     return last is None or last.source != source_of_look(offering, whole) or is_wave_due(offering, last, whole)
-
-
-def whole_hits(offering: Offering) -> WholeHits:
-    published = Publication.objects.filter(offering=offering).confirmed().current().order_by("hit__number")
-    counted = dict(
-        Submission.objects.filter(assignment__offering=offering)
-        .with_answers()
-        .order_by()
-        .values_list("assignment__hit")
-        .annotate(count=Count("pk"))
-    )
-    rows = list(published.values_list("hit", "hit__number", "hit__assignments", "closed_at", "gone_at"))
-    numbers = []
-    for hit, number, wanted, closed_at, gone_at in rows:
-        if counted.get(hit, 0) < wanted and closed_at is None and gone_at is None:
-            break
-        numbers.append(number)
-    return WholeHits(tuple(numbers), is_everything=len(numbers) == len(rows))
 
 
 def source_of_look(offering: Offering, whole: WholeHits) -> str:

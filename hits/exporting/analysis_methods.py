@@ -237,6 +237,12 @@ def _sequences(sources: Sources) -> Iterator[str]:
         f"({_mixture_variances(sources)}), and the error level of .05 shared equally by the "
         f"{count_of(len(pairs), 'planned pair')}{each}."
     )
+    if progress.beyond:
+        yield (
+            "The sequences rest on tasks that had all their assignments, in their frozen order; "
+            f"{count_of(progress.beyond, 'assignment')} of other tasks {'is' if progress.beyond == 1 else 'are'} in no "
+            "sequence yet."
+        )
     if missing:
         yield f"Of these pairs, {len(missing):,} {'has' if len(missing) == 1 else 'have'} none yet: {missing[0]}."
 

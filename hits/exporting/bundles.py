@@ -19,6 +19,7 @@ from hits.analysing import (
     Results,
     add_metrics,
     analyse,
+    compare_in_whole_hits,
     make_pictures,
     metrics_of,
     note_look,
@@ -81,7 +82,10 @@ def export_bundle(
 def analyse_bundle(frame: pd.DataFrame, about: About) -> Results:
     """Analyse a bundle's own ratings, by the plan and the progress that bundle.json tells."""
     results = analyse(frame, about.seed, about.criteria, about.plan)
-    results = with_progress(results, about.progress, about.plan, about.equal_within)
+    until, whole = about.progress.whole_until, None
+    if until is not None:
+        whole = compare_in_whole_hits(frame, until, about.criteria, about.plan, about.seed)
+    results = with_progress(results, about.progress, about.plan, about.equal_within, whole)
     return with_separations(results, about.pricing, about.plan)
 
 

@@ -1,4 +1,5 @@
 from .fact_words import describe_facts as describe_facts
+from .fact_words import rule_in_words as rule_in_words
 from .funnel import Counts as Counts
 from .funnel import Funnel as Funnel
 from .funnel import funnel_of as funnel_of

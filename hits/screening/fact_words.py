@@ -4,6 +4,15 @@ from collections.abc import Mapping
 from typing import Any
 
 
+def rule_in_words(name: str) -> str:
+    """Write a rule's name as people read it.
+
+    >>> rule_in_words("too_few_points")
+    'too few points'
+    """
+    return name.replace("_", " ")
+
+
 def describe_facts(facts: Mapping[str, Any]) -> str:
     """List names and values, as in "share 0.97, cards 1,200"."""
     return ", ".join(f"{name.replace('_', ' ')} {_format_value(value)}" for name, value in facts.items())

@@ -48,6 +48,7 @@ class SequenceFinding:
     p_value: float | Undefined
     decided: str = UNDECIDED
     tau2: float = 0.0
+    dialogs: int = 0  # that it rests on
 
     @property
     def better(self) -> str | None:
@@ -92,17 +93,18 @@ def sequence_finding(
     equal_within: float = 0.0,
     largest_e: float = 0.0,
     problem: str = "",
+    dialogs: int = 0,
 ) -> SequenceFinding:
     """Return what a look says about a pair. `difference` has the usual 95 % interval, and `alpha` is the pair's own
     share. `largest_e` is the largest e-value of earlier looks; `problem` says why it is too early."""
     if isinstance(difference, Undefined):
         nothing = Undefined(difference.reason)
-        return SequenceFinding(dataset, *pair, *(nothing,) * 5, tau2=tau2)
+        return SequenceFinding(dataset, *pair, *(nothing,) * 5, tau2=tau2, dialogs=dialogs)
     if isinstance(difference.interval, Undefined):
         problem = problem or difference.interval.reason
     if problem or isinstance(difference.interval, Undefined):
         nothing = Undefined(problem)
-        return SequenceFinding(dataset, *pair, difference.value, *(nothing,) * 4, tau2=tau2)
+        return SequenceFinding(dataset, *pair, difference.value, *(nothing,) * 4, tau2=tau2, dialogs=dialogs)
     theta = difference.value
     variance = ((difference.interval.high - difference.interval.low) / 2 / NORMAL_QUANTILE) ** 2
     half, evidence = half_width(variance, tau2, alpha), e_value(theta, variance, tau2)
@@ -113,4 +115,4 @@ def sequence_finding(
     elif equal_within and -equal_within <= low and high <= equal_within:
         decided = EQUAL
     p_value = p_value_of(max(evidence, largest_e))
-    return SequenceFinding(dataset, *pair, theta, low, high, evidence, p_value, decided, tau2)
+    return SequenceFinding(dataset, *pair, theta, low, high, evidence, p_value, decided, tau2, dialogs)

@@ -27,7 +27,7 @@ from hits.analysing import (
 )
 from hits.models import HitItem, Offering, Rating, ScreeningRun
 from hits.protocols import Criterion, protocol_of
-from hits.screening import first_rules
+from hits.screening import first_rules, rule_in_words
 from hits.views.card_writers import candidates_of, text_of, writers_of
 from hits.views.study_pages import find_offering, surroundings
 
@@ -172,7 +172,7 @@ def _said(
     for dialog, card, value, opponent, submission, assignment, worker in rows:
         label = criterion.scale.label(value) + (f", against {opponent}" if opponent else "")
         of_value = found.setdefault((dialog, card), {}).setdefault((criterion.scale.values.index(value), label), {})
-        of_value[assignment] = Said(names[worker], assignment, rules.get(submission, ""))
+        of_value[assignment] = Said(names[worker], assignment, rule_in_words(rules.get(submission, "")))
     return {
         card: [(label, list(said.values())) for (_, label), said in sorted(values.items(), key=lambda one: one[0])]
         for card, values in found.items()

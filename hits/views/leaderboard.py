@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.http import QueryDict
+from django.http import HttpResponse, QueryDict
 
 from evalplatform.spreadsheet_cells import cell_of
 from hits.analysing import Answer, Cell, CriterionReport, DialogFilter, Kind, Report, Row, Table, describe_progress
@@ -192,6 +192,12 @@ def _place(value: float, axis: tuple[float, float]) -> str:
 
 
 # --- The same as a file ----------------------------------------------------------------------------------------------
+
+
+def leaderboard_file(board: Board, report: Report, name: str) -> HttpResponse:
+    response = HttpResponse(leaderboard_csv(board, report), content_type="text/csv; charset=utf-8")
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}-leaderboard.csv"'
+    return response
 
 
 def leaderboard_csv(board: Board, report: Report) -> str:

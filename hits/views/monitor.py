@@ -14,6 +14,7 @@ from hits.access import note_event
 from hits.analysing import (
     describe_progress,
     find_results,
+    in_one_order,
     measure_progress,
     note_look,
     results_from_json,
@@ -47,6 +48,7 @@ from hits.views.waiting import scheduler_state, waits_of
 
 LATELY = timedelta(minutes=1)
 MOST_EVENTS = 4
+MOST_PAIRS = 12  # of the differences so far: twenty models have 190
 
 
 @require_GET
@@ -183,13 +185,14 @@ def _so_far(request: HttpRequest, offering: Offering, has_work: bool) -> dict[st
     row = find_results(offering)
     found, computed_at = measured.looked, None
     if row.results and not measured.has_verdicts:
-        stored = results_from_json(row.results)
+        stored = in_one_order(results_from_json(row.results))
         found, computed_at = stored.main.sequences, row.computed_at
         if found:
             note_look(offering, stored.progress, row.source, user_of(request), timezone.now())
     return {
         "interim": describe_progress(measured),
-        "sequences": [] if measured.has_verdicts else [sequence_row(one, measured) for one in found],
+        "sequences": [] if measured.has_verdicts else [sequence_row(one, measured) for one in found[:MOST_PAIRS]],
+        "more_sequences": max(0, len(found) - MOST_PAIRS),
         "sequences_at": computed_at,
     }
 

@@ -8,8 +8,8 @@ from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
-from django.utils.safestring import mark_safe
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -35,7 +35,8 @@ from hits.elsewhere import (
 from hits.models import RatingsUpload
 from hits.models.ratings_upload import most_upload_bytes
 from hits.tasks import analyse_ratings_upload
-from hits.views.leaderboard import leaderboard_of
+from hits.views.drawn_figures import drawn_figures
+from hits.views.leaderboard import leaderboard_file, leaderboard_of
 from hits.views.refused import STATUS, refused_form
 from hits.views.result_sections import page_sections
 from hits.views.study_pages import user_of
@@ -107,6 +108,17 @@ def show_live(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     if not upload.is_under_way:
         response.headers["HX-Refresh"] = "true"
     return response
+
+
+@require_GET
+def download_leaderboard(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
+    """Send the table that the page shows under the same address, as CSV."""
+    upload = _find(request, key)
+    report = report_of(results_from_json(upload.results)) if upload.results else None
+    board = leaderboard_of(report, request.GET) if report else None
+    if report is None or board is None:
+        raise Http404("There is no table to download.")
+    return leaderboard_file(board, report, f"ratings-{upload.sha256[:12]}")
 
 
 @require_POST
@@ -213,15 +225,14 @@ def _found(upload: RatingsUpload, query: QueryDict) -> dict[str, Any]:
     board = leaderboard_of(report, query)
     criterion = board.criterion if board else report.criteria[0]
     is_nominal = any(one.is_nominal for one in results.criteria if one.criterion == criterion.criterion)
-    # Our own drawings are safe to show as they are: every name in them is escaped.
-    figures = {
-        one["name"]: {**one, "svg": mark_safe(one["svg"]), "narrow_svg": mark_safe(one["narrow_svg"])}  # noqa: S308
-        for one in upload.figures
-    }
+    figures = drawn_figures(upload.figures)
+    # Without a first table there is no switch from criterion to criterion, so that all of them are shown.
+    sections = page_sections(report, "" if is_nominal else criterion.criterion)
     file = upload_bundle_file(upload)
     return {
         "board": None if is_nominal or not board else board,  # labels without an order have no best model
         "size": criterion.size,
-        "sections": [(section, figures.get(section.key)) for section in page_sections(report) if section.tables],
+        "sections": [(section, figures.get(section.key, [])) for section in sections if section.tables],
+        "csv_address": reverse("ratings-upload-csv", args=[upload.key]),
         "bundle_bytes": file.stat().st_size if file.exists() else 0,
     }

@@ -4,10 +4,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from hits.analysing import FACTOR_TITLES, Cell, CriterionReport, Head, Kind, Report, Section, Table
+from hits.screening import rule_in_words
 from hits.stats import Undefined
 
 STYLES = {Kind.DIFFERENCE: "+.3f", Kind.METRIC: ".4g"}
 LEAST_P_VALUE = 0.0001
+MOST_COLUMNS = 8
 SHORT_TITLES = {  # for the table of contents
     "agreement": "Agreement",
     "calibration": "The human reply",
@@ -21,6 +23,11 @@ class CellText(str):
     """A cell's text. `query` chooses the dialogs behind it; "" if there is no list of them."""
 
     query = ""
+
+    @property
+    def unbroken(self) -> str:
+        """The text, whose numbers keep their per cent sign on the line."""
+        return self.replace(" %", "\N{NO-BREAK SPACE}%")
 
     @classmethod
     def of(cls, cell: Cell) -> "CellText":
@@ -37,6 +44,11 @@ class PageTable:
     heading: str
     columns: Sequence[str]
     rows: Sequence[tuple[str, Sequence[tuple[str, str]]]]
+
+    @property
+    def is_wide(self) -> bool:
+        """True if its text has to be smaller to fit a laptop."""
+        return len(self.columns) > MOST_COLUMNS
 
 
 @dataclass(frozen=True)
@@ -73,6 +85,12 @@ def variant_tables(report: Report, criterion: str) -> list[PageTable]:
         if one.criterion == criterion
         for table in one.section("variants").tables
     ]
+
+
+def variant_in_words(name: str) -> str:
+    """Write "without too_few_points" as “without the rule too few points”."""
+    rule = name.removeprefix("without ")
+    return name if rule == name else f"without the rule “{rule_in_words(rule)}”"
 
 
 def _page_section(section: Section, report: CriterionReport) -> PageSection:
@@ -125,6 +143,8 @@ def _row_head(table: Table, head: Head) -> str:
     name = _name(head)
     if table.key == "dependences":
         return FACTOR_TITLES.get(name, name)
+    if table.key == "variants":
+        return variant_in_words(name)
     if table.key == "metrics":
         return name[:1].upper() + name[1:]
     return f"{head.rank}. {name}" if head.rank is not None else name

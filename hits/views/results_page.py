@@ -7,7 +7,6 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.safestring import mark_safe
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_GET, require_POST
 
@@ -25,9 +24,10 @@ from hits.analysing import (
 )
 from hits.models import Offering, Scope, ScreeningRun, StudyResults
 from hits.views.bundle import bundle_panel
-from hits.views.leaderboard import leaderboard_csv, leaderboard_of
+from hits.views.drawn_figures import drawn_figures
+from hits.views.leaderboard import leaderboard_file, leaderboard_of
 from hits.views.pooled_pages import find_scope, screening_of_scope, send_results_task, surroundings_of
-from hits.views.result_sections import page_sections, variant_tables
+from hits.views.result_sections import page_sections, variant_in_words, variant_tables
 from hits.views.screening_rows import funnel_table
 from hits.views.study_pages import page_address, tells_refusals, user_of
 from hits.views.waiting import wait_for
@@ -87,9 +87,7 @@ def download_leaderboard(request: HttpRequest, name: str) -> HttpResponse:
     if board is None:
         raise Http404("Nothing was compared.")
     note_look(scope, results.progress, row.source, user_of(request), timezone.now())
-    response = HttpResponse(leaderboard_csv(board, shown), content_type="text/csv; charset=utf-8")
-    response.headers["Content-Disposition"] = f'attachment; filename="{scope.study.name}-leaderboard.csv"'
-    return response
+    return leaderboard_file(board, shown, scope.study.name)
 
 
 @require_POST
@@ -119,7 +117,8 @@ def _found(scope: Scope, row: StudyResults, request: HttpRequest) -> dict[str, A
     is_of_one = isinstance(scope, Offering)  # dialogs are listed for one offering, with its workers
     dialogs = f"{reverse('dialogs', args=[scope.study.name])}?market={scope.marketplace}&" if is_of_one else ""
     found = found_results(row, request.GET, dialogs)
-    return {**found, "bundle": bundle_panel(scope)}
+    csv_address = reverse("leaderboard-csv", args=[scope.study.name])
+    return {**found, "bundle": bundle_panel(scope), "csv_address": csv_address}
 
 
 def found_results(row: StudyResults, query: QueryDict, dialogs: str) -> dict[str, Any]:
@@ -131,20 +130,22 @@ def found_results(row: StudyResults, query: QueryDict, dialogs: str) -> dict[str
     shown = report_of(results, variant)
     board = leaderboard_of(shown, query, "" if variant else dialogs)
     criterion = board.criterion if board else shown.criteria[0]
-    figures = _figures(row, "") | (_figures(row, variant) if variant else {})
+    figures = drawn_figures(row.figures.get("", [])) | drawn_figures(row.figures.get(variant, []) if variant else [])
     run = ScreeningRun.objects.current(row.offering) if row.offering else None
-    sections = [(section, figures.get(section.key)) for section in page_sections(shown, criterion.criterion)]
+    sections = [(section, figures.get(section.key, [])) for section in page_sections(shown, criterion.criterion)]
     first = {f"{criterion.prefix}{key}" for key in FIRST}
     return {
         "board": board,
         "size": criterion.size,
         "progress": results.progress,
         "interim": describe_progress(results.progress),
-        "variants": [{"name": name, "is_shown": name == (variant or names[0])} for name in names],
-        "variant": variant,
+        "variants": [
+            {"name": name, "words": variant_in_words(name), "is_shown": name == (variant or names[0])} for name in names
+        ],
+        "variant": variant_in_words(variant),
         "variant_tables": variant_tables(report_of(results), criterion.criterion),
         "screening": run and funnel_table(run),
-        "funnel_figure": figures.get("funnel"),
+        "funnel_figures": figures.get("funnel", []),
         "first_sections": [one for one in sections if one[0].key in first],
         "more_sections": [one for one in sections if one[0].key not in first],
         # Dialogs are counted under the study's own screening: a variant's cells would count others.
@@ -157,15 +158,3 @@ def _variant(results: Results, query: QueryDict) -> str:
     """Return the screening variant that the address names; "" for the study's own results."""
     asked = query.get("screening", "")
     return asked if asked in [variant.name for variant in results.main.variants][1:] else ""
-
-
-def _figures(row: StudyResults, variant: str) -> dict[str, dict[str, str]]:
-    """Return our own drawings, which are safe to show as they are: every name in them is escaped."""
-    return {
-        one["name"]: {
-            **one,
-            "svg": mark_safe(one["svg"]),  # noqa: S308
-            "narrow_svg": mark_safe(one.get("narrow_svg") or one["svg"]),  # noqa: S308
-        }
-        for one in row.figures.get(variant, [])
-    }

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from hits.models import ScreeningRun
-from hits.screening import Counts, Funnel, describe_facts, unscreened_count
+from hits.screening import Counts, Funnel, describe_facts, rule_in_words, unscreened_count
 
 COLUMNS = ("workers", "assignments", "answers", "ratings")
 
@@ -32,7 +32,7 @@ class FunnelTable:
 def funnel_table(run: ScreeningRun) -> FunnelTable:
     funnel = Funnel.model_validate(run.funnel)
     steps = [
-        FunnelRow("left out:", _counts(step.left_out, "−"), step.rule, describe_facts(step.parameters))
+        FunnelRow("left out:", _counts(step.left_out, "−"), rule_in_words(step.rule), describe_facts(step.parameters))
         for step in funnel.steps
     ]
     first, last = FunnelRow("received", _counts(funnel.received)), FunnelRow("kept", _counts(funnel.kept))

@@ -49,7 +49,7 @@ def test_a_researcher_watches_a_study_and_looks_into_a_workers_answers(
     screen_work_of_offering(offering_for(study, "local").pk)
     expect(page.get_by_text("10.0 minutes")).to_be_visible(timeout=15_000)
     expect(page.get_by_role("img", name=re.compile("^2 submissions from"))).to_be_visible()
-    expect(page.get_by_role("row", name=re.compile("left out: same_answer"))).to_be_visible(timeout=15_000)
+    expect(page.get_by_role("row", name=re.compile("left out: same answer"))).to_be_visible(timeout=15_000)
     page.get_by_role("link", name="A top-up").click()
     page.get_by_role("button", name="Show what it costs").click()
     expect(page.get_by_role("button", name="Confirm the top-up of $1.96")).to_be_visible()

@@ -1,6 +1,7 @@
 """A study with ratings, made as rows: many of them, quickly. How ratings come about is for other tests."""
 
 import random
+from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 
 from generation.models import Candidate
@@ -13,12 +14,14 @@ BEST_FIRST = ("listener-large", "listener-small", "generic", "parrot")
 WORKERS = 8
 
 
-def rate(study: Study, hits: int = 6, workers: int = 4, seed: int = 1) -> None:
+def rate(study: Study, hits: int = 6, workers: int = 4, seed: int = 1, only: Collection[int] = ()) -> None:
     """So many workers rate each of the first HITs: better models better, the human reply best. The last of each HIT
-    says good of everything, which the study's own rules leave out."""
+    says good of everything, which the study's own rules leave out. `only` names the HITs, if not all are rated."""
     judge = judge_carefully()
     work = []
     for hit in study.hits.prefetch_related("items")[:hits]:
+        if only and hit.number not in only:
+            continue
         Publication.objects.get_or_create(
             hit=hit,
             offering=offering_for(study, "local"),

@@ -1,14 +1,16 @@
 """Figures: the same bytes from the same results, fit for any page, with the numbers in words."""
 
 import re
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from hits.analysing import Results, analyse, make_pictures
+from hits.analysing import Origin, Results, analyse, make_pictures
 from hits.analysing.figures.canvas import INK
+from hits.analysing.origin_words import SIMULATED
 from hits.screening import Counts, Funnel
 from hits.screening.funnel import FunnelStep
 
@@ -23,6 +25,9 @@ FUNNEL = Funnel(
     received=counts(1000),
     steps=[FunnelStep(rule="hasty", parameters={}, left_out=counts(100), named_before=0, left=counts(900))],
 )
+
+
+OF_POINTS = FUNNEL.model_copy(update={"steps": [FUNNEL.steps[0].model_copy(update={"rule": "too_few_points"})]})
 
 
 @pytest.fixture(scope="module")
@@ -93,3 +98,49 @@ def test_what_is_undefined_is_drawn_with_its_reason() -> None:
     assert "undefined" in made["agreement"].svg
     assert "no interval" in made["shares"].description
     assert made["ranking"].svg
+
+
+def test_a_figure_that_would_be_higher_than_a_page_becomes_several() -> None:
+    """20 models in three datasets and in all together: two panels of shares fit a page, and one matrix."""
+    rng = np.random.default_rng(5)
+    names = [f"model-{number:02}" for number in range(20)]
+    frame = pd.DataFrame(
+        [
+            {"worker": f"W{(dialog + at) % 6}", "dialog": dialog, "dataset": "abc"[dialog % 3], "generator": name,
+             "score": int(rng.integers(1, 4))}
+            for dialog in range(12) for at in range(2) for name in names
+        ]
+    )  # fmt: skip
+    frame["value"] = pd.Categorical(frame["score"].map({3: "good", 2: "okay", 1: "bad"}), ["good", "okay", "bad"])
+
+    made = make_pictures(analyse(frame))
+
+    by_section = {section: [one for one in made if one.section == section] for section in ("shares", "comparisons")}
+    assert [one.name for one in by_section["shares"]] == ["shares", "shares-2"]
+    assert [one.title[-8:] for one in by_section["comparisons"]] == [f"({number} of 4)" for number in (1, 2, 3, 4)]
+    assert "all datasets" in made[0].svg
+    assert ">c</text>" not in made[0].svg
+    assert ">c</text>" in by_section["shares"][1].svg
+    assert "c: " in by_section["shares"][1].description
+    assert " a: " not in by_section["shares"][1].description
+    for one in made:
+        height = float(re.search(r'viewBox="0 0 [\d.]+ ([\d.]+)', one.svg)[1])  # type: ignore[index]
+        assert height / 72 <= 9.3, f"{one.name} is higher than a page"
+
+
+def test_the_frame_of_a_warning_lies_within_the_figure(results: Results) -> None:
+    simulated = replace(results, origin=Origin(simulation=4))
+
+    for one in make_pictures(simulated, FUNNEL):
+        for svg in (one.svg, one.narrow_svg):
+            frame = re.findall(r'<path d="([^"]*)"', svg[: svg.index(f">{SIMULATED}</text>")])[-1]
+            ends = [float(y) for y in re.findall(r"[\d.-]+ ([\d.-]+)", frame)]
+            assert 1 < min(ends) < max(ends) < 0.36 * 72, one.name
+
+
+def test_rules_are_named_in_words(results: Results) -> None:
+    [funnel] = [one for one in make_pictures(results, OF_POINTS) if one.name == "funnel"]
+
+    assert "Too few points left out 100 answers" in funnel.description
+    assert ">too few points<" in funnel.svg
+    assert "too_few" not in funnel.svg

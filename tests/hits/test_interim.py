@@ -14,6 +14,7 @@ from hits.analysing import (
     Results,
     analyse_study,
     compute_results,
+    describe_progress,
     make_pictures,
     measure_progress,
     plan_of,
@@ -26,7 +27,7 @@ from hits.analysing import (
 from hits.analysing.analysis import analyse
 from hits.analysing.planned_part import planned_until
 from hits.analysing.study_progress import count_looks
-from hits.exporting import export_bundle
+from hits.exporting import check_bundle, export_bundle
 from hits.exporting.report_latex import latex_tables
 from hits.models import Event, Offering, Publication, Study, Submission, offering_for
 from hits.stats import PairTest, Plan, Undefined
@@ -125,7 +126,9 @@ def test_the_interim_ranking_names_neither_intervals_nor_letters() -> None:
     assert "intervals" in with_caption
     for text in (figure.svg, figure.description, caption):
         assert "letter" not in text
-        assert "intervals" not in text
+        assert "interval" not in text
+    assert "Holm" not in report_of(interim).criteria[0].section("dependences").lead
+    assert "Holm" in report_of(complete).criteria[0].section("dependences").lead
     assert "larger p-value" in complete.main.comparisons[0].warnings[0]
     assert interim.main.comparisons[0].warnings == ()
 
@@ -173,6 +176,46 @@ def test_a_study_that_ends_with_almost_everything_is_complete(demo_study: Study)
     Publication.objects.update(stopped_at=timezone.now())
 
     assert measure_progress(offering_for(demo_study, "local")).is_complete
+
+
+@pytest.mark.django_db
+def test_sequences_rest_on_whole_hits_in_their_frozen_order(half_done: Offering, tmp_path: Path) -> None:
+    """Two people hand in HIT 3, which takes four, and all four hand in HIT 4: neither moves a sequence."""
+    before = analyse_study(half_done).main
+    rate(half_done.study, hits=5, seed=2, only=(4,))
+    rate(half_done.study, hits=4, seed=2, only=(3,), workers=2)
+
+    progress = measure_progress(half_done)
+    after = analyse_study(half_done).main
+    assert (progress.collected, progress.whole_until, progress.beyond) == (18, 2, 6)
+    assert "6 assignments are not in them yet" in describe_progress(progress)
+    assert after.sequences == before.sequences
+    assert all(not isinstance(one.estimate, Undefined) for one in after.sequences)
+    assert after.size.ratings > before.size.ratings
+    # What is estimated from all ratings has no interval from fewer.
+    assert all(
+        isinstance(pair.difference, Undefined) or isinstance(pair.difference.interval, Undefined)
+        for pair in after.comparisons[0].comparisons
+    )
+    export_bundle(half_done, tmp_path / "bundle")
+    assert check_bundle(tmp_path / "bundle") == []
+
+    rate(half_done.study, hits=4, seed=3, only=(3,), workers=2)  # now it is whole, and so are all that are published
+
+    assert measure_progress(half_done).whole_until is None
+    assert analyse_study(half_done).main.sequences != before.sequences
+
+
+@pytest.mark.django_db
+def test_until_the_first_hit_is_whole_nothing_is_decided_and_the_results_say_why(demo_study: Study) -> None:
+    rate(demo_study, hits=3, workers=3)
+    offering = offering_for(demo_study, "local")
+
+    report = report_of(analyse_study(offering))
+
+    assert (measure_progress(offering).whole_until, measure_progress(offering).beyond) == (-1, 9)
+    assert "Nothing can be decided yet: no HIT has all its assignments yet." in report.criteria[0].answers[0].text
+    assert report.criteria[0].leaderboards[0].rows[0].cells[0].number > 0  # what was rated is shown
 
 
 def plan_dialogs(offering: Offering, dialogs: int) -> None:

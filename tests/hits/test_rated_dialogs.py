@@ -141,9 +141,9 @@ def test_the_page_says_who_said_what_and_shows_left_out_ratings_only_if_asked(
     assert "apart" in page
     assert links("")
     assert not links("") & left_out
-    assert "left out: same_answer" not in page
+    assert "left out: same answer" not in page
     assert links("left_out=yes") & left_out
-    assert "left out: same_answer" in shown(researcher_client, "left_out=yes")
+    assert "left out: same answer" in shown(researcher_client, "left_out=yes")
     assert "0 dialogs" in shown(researcher_client, "model=nobody")
     assert "Page 2 of" in shown(researcher_client, "page=2&disagreement=differ")
 

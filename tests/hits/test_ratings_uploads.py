@@ -80,7 +80,8 @@ def test_the_page_shows_the_same_results_as_the_reader_and_a_bundle_that_can_be_
     assert (upload.problem, upload.done_share, upload.is_under_way) == ("", 1, False)
     page = html_of(researcher_client.get(address))
     assert "Fluency: How replies were rated" in page
-    assert "Empathy: Which model is better" in page
+    assert "Empathy: Which model is better" not in page
+    assert "Empathy: Which model is better" in html_of(researcher_client.get(address, {"criterion": "empathy"}))
     assert "<svg" in page
     assert "<b>B</b>" not in page
     assert "rater: rater" in page
@@ -306,3 +307,26 @@ def test_large_files_of_strangers_are_not_read() -> None:
     answer = Client().generic("POST", "/ratings/", content_type="multipart/form-data; boundary=x", **sent)
 
     assert answer.status_code == 413
+
+
+def test_the_page_has_what_a_study_s_results_have_contents_print_and_the_table_as_csv(
+    researcher_client: Client,
+) -> None:
+    address, upload = computed(researcher_client)
+
+    page = html_of(researcher_client.get(address))
+    file = researcher_client.get(f"{address}leaderboard.csv", {"criterion": "empathy"})
+
+    assert "data-contents" in page
+    assert "data-print" in page
+    assert f"{address}leaderboard.csv" in page
+    assert file["Content-Disposition"] == f'attachment; filename="ratings-{upload.sha256[:12]}-leaderboard.csv"'
+    lines = file.content.decode().splitlines()
+    assert lines[0].startswith("rank,model,outcome")
+    assert {line.split(",")[-2] for line in lines[1:]} == {"empathy"}
+    links = re.findall(r'<li><a href="#([^"]+)"', page)
+    assert all(f'id="{name}"' in page for name in links)
+
+    another = Client()
+    another.force_login(User.objects.create_user("someone"))
+    assert another.get(f"{address}leaderboard.csv").status_code == 404

@@ -12,10 +12,12 @@ from hits.stats import Agreement, Estimate, Undefined
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+MANY = 15  # rows, which stand closer then
+
 
 def draw_agreement(results: CriterionResults, width: float) -> "Figure":
     rows = _rows(results)
-    figure, [ax] = new_axes([0.6 + 0.36 * len(rows)], width)
+    figure, [ax] = new_axes([0.6 + (0.36 if len(rows) <= MANY else 0.3) * len(rows)], width)
     for y, row in enumerate(rows):
         if isinstance(row.raw, Undefined):
             ax.text(0, y, wrapped(f" undefined: {row.raw.reason}", 0.6 * width), va="center", fontsize=7)

@@ -11,6 +11,7 @@ MEASURES = {
     "raw": "raw agreement",
 }
 MOST_LABELS = 3
+_STYLE, _STYLE_OF_SHARES = (".2f", 1, ""), (".0f", 100, " %")
 
 
 def alternative_text(section: Section) -> str:
@@ -53,9 +54,10 @@ def _ranking(section: Section) -> Iterator[str]:
     intervals = " with 95 % intervals" if has_intervals else ""
     has_letters = any(row.head.letters for row in rows_of_all)
     apart = "models that share a letter can't be told apart" if has_letters else "which models differ is not said here"
+    said = _format_cell if has_intervals else _format_value
     yield f"Bradley-Terry strengths{intervals}, best first; {apart}."
     for table in section.tables:
-        rows = [f"{row.head.names[0]} {_format_cell(row.cells[0])} {row.head.letters}" for row in table.rows]
+        rows = [" ".join(filter(None, [row.head.names[0], said(row.cells[0]), row.head.letters])) for row in table.rows]
         yield f"{table.title}: {f'undefined ({table.undefined})' if table.undefined else '; '.join(rows)}."
 
 
@@ -107,9 +109,13 @@ def _format_cell(cell: Cell) -> str:
         return f"undefined ({cell.undefined})"
     if cell.kind is Kind.COUNT:
         return f"{cell.number:,}"
-    is_share = cell.kind is Kind.SHARE
-    style, factor, unit = (".0f", 100, " %") if is_share else (".2f", 1, "")
+    style, factor, unit = _STYLE_OF_SHARES if cell.kind is Kind.SHARE else _STYLE
     between = "no interval"
     if cell.interval is not None and not isinstance(cell.interval, Undefined):
         between = f"{factor * cell.interval.low:{style}} to {factor * cell.interval.high:{style}}{unit}"
-    return f"{factor * cell.number:{style}}{unit} ({between})"
+    return f"{_format_value(cell)} ({between})"
+
+
+def _format_value(cell: Cell) -> str:
+    style, factor, unit = _STYLE_OF_SHARES if cell.kind is Kind.SHARE else _STYLE
+    return f"undefined ({cell.undefined})" if cell.undefined else f"{factor * cell.number:{style}}{unit}"

@@ -19,8 +19,10 @@ from hits.analysing.figures.pdf_fonts import cut_fonts_quickly
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.ticker import Locator
 
 WIDE, NARROW = 455 / 72, 219 / 72  # inches: the text and the column of the common templates; phones show the narrow one
+STAMP = 0.36  # inches that the warning takes
 INK = "#010203"  # becomes the colour of the text around the SVG, so nothing else may have this colour
 DARK, MIDDLE, LIGHT = "#24577a", "#8fb8d3", "#f3e9d6"  # they differ in grey too, on light and on dark paper
 WHITE, BLACK = "#ffffff", "#000001"
@@ -47,17 +49,21 @@ Dot = tuple[float, float, tuple[float, float] | None]  # x, y, and how far the i
 _one_at_a_time = threading.Lock()
 
 
-def new_axes(heights: Sequence[float], width: float, share_x: bool = False) -> tuple["Figure", list["Axes"]]:
-    """Make panels below each other, of these heights in inches."""
+def new_axes(
+    heights: Sequence[float], width: float, share_x: bool = False, around: float = 0.3
+) -> tuple["Figure", list["Axes"]]:
+    """Make panels below each other, of these heights in inches. `around` is what axes, titles and legend need."""
     figure_class = _figure_class()
-    figure = figure_class(figsize=(width, sum(heights) + 0.3), layout="constrained")
+    figure = figure_class(figsize=(width, sum(heights) + around), layout="constrained")
     axes = figure.subplots(len(heights), 1, squeeze=False, sharex=share_x, gridspec_kw={"height_ratios": [*heights]})
     return figure, list(axes[:, 0])
 
 
-def new_pairs(heights: Sequence[float], width: float, ratios: tuple[float, float]) -> tuple["Figure", Any]:
+def new_pairs(
+    heights: Sequence[float], width: float, ratios: tuple[float, float], around: float
+) -> tuple["Figure", Any]:
     """Make two panels beside each other in each row, (row, 2); the panels of a column share their axis."""
-    figure = _figure_class()(figsize=(width, sum(heights) + 0.4), layout="constrained")
+    figure = _figure_class()(figsize=(width, sum(heights) + around), layout="constrained")
     shape: dict[str, Any] = {"height_ratios": [*heights], "width_ratios": [*ratios]}
     return figure, figure.subplots(len(heights), 2, squeeze=False, sharex="col", gridspec_kw=shape)
 
@@ -76,10 +82,24 @@ def draw_dots(ax: "Axes", dots: Sequence[Dot], marker: str = "o", fill: str = IN
     ax.hlines([y for _, y, _ in bounded], low, high, colors=INK, linewidth=linewidth)
 
 
+def round_ticks(most: int) -> "Locator":
+    """Put ticks at round numbers: 40, 45 and 50 %, never 42.5 % that is written as 43."""
+    from matplotlib.ticker import MaxNLocator
+
+    return MaxNLocator(nbins=most, steps=[1, 2, 5, 10])
+
+
 def stamp(figure: "Figure", words: str) -> None:
-    """Write the words above all panels, in a frame, so that they go wherever the figure goes."""
+    """Write the words above all panels, in a frame, so that they go wherever the figure goes. The figure becomes higher
+    by what they need: matplotlib's own title would cut the frame at the edge."""
+    width, height = figure.get_size_inches()
+    higher = height + STAMP
+    figure.set_size_inches(width, higher)
+    if engine := figure.get_layout_engine():
+        engine.set(rect=(0, 0, 1, height / higher))  # type: ignore[call-arg]  # it is the constrained one
     box = {"boxstyle": "square,pad=0.4", "facecolor": "none", "edgecolor": INK, "linewidth": 0.8}
-    figure.suptitle(words, fontsize=10, color=INK, bbox=box)
+    middle = 1 - STAMP / 2 / higher
+    figure.text(0.5, middle, words, fontsize=10, color=INK, bbox=box, ha="center", va="center").set_in_layout(False)
 
 
 def as_pdf(figure: "Figure", words: str) -> bytes:

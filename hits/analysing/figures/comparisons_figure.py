@@ -4,6 +4,7 @@ Where nothing is sure, the matrix stays quiet: pale numbers on the page's own pa
 tells apart has a filled cell.
 """
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hits.analysing.figures.canvas import BLACK, INK, LIGHT, MIDDLE, NARROW, new_axes
@@ -18,15 +19,14 @@ if TYPE_CHECKING:
 
 LONGEST_ABOVE = 18  # letters of an upright name
 SMALLEST_CELL = 0.18  # inches, into which ".62" fits
-QUIET = 0.6
+WIDEST_CELL = 0.7
+QUIET = 0.7
 
 
 def draw_comparisons(results: CriterionResults, width: float) -> "Figure":
     names = results.generators  # in the leaderboard's order, like all tables
-    beside, above = (min(max(map(len, names), default=0), most) for most in (longest_name(width), LONGEST_ABOVE))
-    cell = min(0.42, (width - 0.25 - 0.065 * beside) / max(len(names), 1))
-    height = 0.25 + 0.07 * above + max(0.17, min(0.26, cell)) * len(names)
-    figure, axes = new_axes([height] * len(results.comparisons), width)
+    cell = _cell_width(names, width)
+    figure, axes = new_axes([height_of_matrix(names, width)] * len(results.comparisons), width)
     for table, ax in zip(results.comparisons, axes, strict=True):
         _draw_panel(ax, table, names, width, has_numbers=cell >= SMALLEST_CELL)
     legend = "Row above column, ties halved: .50 is no difference. Filled: the corrected test tells the two apart."
@@ -34,6 +34,17 @@ def draw_comparisons(results: CriterionResults, width: float) -> "Figure":
         legend = "Filled: the corrected test tells the two apart; + the row's model is better, − the column's."
     figure.supxlabel(wrapped(legend, width), fontsize=7)
     return figure
+
+
+def height_of_matrix(names: Sequence[str], width: float) -> float:
+    """Return the height of one dataset's panel in inches."""
+    above = min(max(map(len, names), default=0), LONGEST_ABOVE)
+    return 0.25 + 0.07 * above + max(0.17, min(0.26, _cell_width(names, width))) * len(names)
+
+
+def _cell_width(names: Sequence[str], width: float) -> float:
+    beside = min(max(map(len, names), default=0), longest_name(width))
+    return min(WIDEST_CELL, (width - 0.25 - 0.065 * beside) / max(len(names), 1))
 
 
 def _draw_panel(ax: "Axes", table: Comparisons, names: tuple[str, ...], width: float, has_numbers: bool) -> None:
@@ -49,7 +60,8 @@ def _draw_panel(ax: "Axes", table: Comparisons, names: tuple[str, ...], width: f
     ax.set_yticks(range(len(names)), [short_name(name, longest_name(width)) for name in names])
     ax.xaxis.tick_top()
     ax.tick_params(length=0, labelsize=7)
-    ax.set_xlim(-0.5, len(names) - 0.5)
+    room = width - 0.25 - 0.065 * min(max(map(len, names), default=0), longest_name(width))
+    ax.set_xlim(-0.5, max(len(names), room / _cell_width(names, width)) - 0.5)  # few models keep their cells together
     ax.set_ylim(len(names) - 0.5, -0.5)
     ax.spines[:].set_visible(False)
     ax.set_title(short_name(table.dataset or ALL_DATASETS), loc="left", fontsize=9)

@@ -7,6 +7,13 @@ from hits.stats import Estimate, Undefined
 
 LONGEST_NAME, LONGEST_IN_A_COLUMN = 30, 16  # letters that fit beside a drawing; its words have the names in full
 LETTERS_PER_INCH = 16
+ROW, CLOSE_ROW, MANY_ROWS = 0.2, 0.18, 12  # inches
+MOST_OF_ROWS = 7.6  # inches that the rows of one panel may have
+
+
+def row_height(rows: int) -> float:
+    """Return the height of a row of a panel: many stand closer, so that they fit on a page."""
+    return min(ROW if rows <= MANY_ROWS else CLOSE_ROW, MOST_OF_ROWS / max(1, rows))
 
 
 def longest_name(width: float) -> int:

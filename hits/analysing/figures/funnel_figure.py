@@ -1,11 +1,12 @@
 """Draws the screening's funnel: how many answers were received, and were left after each rule."""
 
+import textwrap
 from typing import TYPE_CHECKING
 
 from evalplatform.wording import count_of
 from hits.analysing.figures.canvas import DARK, INK, LIGHT, MIDDLE, NARROW, new_axes
 from hits.analysing.figures.figure_words import longest_name, short_name
-from hits.screening import Counts, Funnel
+from hits.screening import Counts, Funnel, rule_in_words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,16 +23,20 @@ def draw_funnel(funnel: Funnel, width: float) -> "Figure":
         ax.text(
             counts.answers + most / 60, index, f"{counts.answers:,}" + (f"  ({lost:,})" if lost else ""), va="center"
         )
-    ax.set_yticks(range(len(rows)), [short_name(name, longest_name(width)) for name, _ in rows])
+    ax.set_yticks(range(len(rows)), [_in_two_lines(name, longest_name(width)) for name, _ in rows])
     ax.set_ylim(len(rows) - 0.4, -0.6)
     ax.set_xlim(0, most * (1.25 if width > NARROW else 1.7))
     ax.tick_params(left=False)
-    ax.set_xlabel("answers", fontsize=8)
+    ax.set_xlabel("answers that are left after each rule", fontsize=8)
     return figure
 
 
+def _in_two_lines(name: str, longest: int) -> str:
+    return "\n".join(short_name(line, longest) for line in textwrap.wrap(name, longest)[:2])
+
+
 def describe_funnel(funnel: Funnel) -> str:
-    steps = [f"{step.rule} left out {_answers(step.left_out)}" for step in funnel.steps]
+    steps = [f"{rule_in_words(step.rule)} left out {_answers(step.left_out)}" for step in funnel.steps]
     received, kept = funnel.received, funnel.kept
     return (
         f"{_answers(received)} were received. "
@@ -45,4 +50,7 @@ def _answers(counts: Counts) -> str:
 
 
 def _rows(funnel: Funnel) -> list[tuple[str, Counts]]:
-    return [("received", funnel.received), *((f"after {step.rule}", step.left) for step in funnel.steps)]
+    return [
+        ("received", funnel.received),
+        *((rule_in_words(step.rule), step.left) for step in funnel.steps),
+    ]

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from hits.analysing.figures.canvas import INK, MARKERS, NARROW, draw_dots, new_axes
+from hits.analysing.figures.canvas import INK, MARKERS, NARROW, draw_dots, new_axes, round_ticks
 from hits.analysing.figures.figure_words import half_widths, longest_name, short_name
 from hits.analysing.results import CriterionResults
 from hits.stats import Estimate, Labels, LabelShare, Undefined
@@ -24,7 +24,8 @@ def draw_labels(results: CriterionResults, width: float) -> "Figure":
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.set_xlim(left=0)
     ax.tick_params(left=False)
-    ax.xaxis.set_major_formatter(lambda share, _: f"{100 * share:.0f} %")
+    ax.xaxis.set_major_formatter(lambda share, _: f"{100 * share:g} %")
+    ax.xaxis.set_major_locator(round_ticks(6 if width > NARROW else 4))
     figure.legend(frameon=False, loc="outside lower center", ncols=1 if width <= NARROW else len(parts), fontsize=7)
     return figure
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from hits.analysing.figures.canvas import INK, draw_dots, new_axes, set_title
-from hits.analysing.figures.figure_words import half_widths, longest_name, short_name, wrapped
+from hits.analysing.figures.figure_words import half_widths, longest_name, row_height, short_name, wrapped
 from hits.analysing.report import ALL_DATASETS
 from hits.analysing.results import CriterionResults
 from hits.stats import Ranked, Ranking, Undefined
@@ -16,11 +16,13 @@ if TYPE_CHECKING:
 
 def draw_ranking(results: CriterionResults, width: float) -> "Figure":
     sizes = [1 if isinstance(one.ranked, Undefined) else len(one.ranked) for one in results.rankings]
-    figure, axes = new_axes([0.4 + 0.2 * size for size in sizes], width, share_x=True)
+    figure, axes = new_axes(
+        [row_height(size) * max(2, size) for size in sizes], width, share_x=True, around=0.25 * len(sizes) + 0.4
+    )
     for index, (ranking, ax) in enumerate(zip(results.rankings, axes, strict=True)):
         _draw_panel(ax, ranking, results.letters(ranking.dataset), width)
         ax.tick_params(labelbottom=index == len(axes) - 1)
-    axes[-1].set_xlabel(wrapped(_axis_words(results), 0.6 * width), fontsize=7)
+    figure.supxlabel(wrapped(_axis_words(results), width), fontsize=7)
     return figure
 
 

@@ -4,8 +4,8 @@ values as slim stacked bars."""
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hits.analysing.figures.canvas import BLACK, INK, NARROW, Dot, draw_dots, fills, new_pairs, set_title
-from hits.analysing.figures.figure_words import half_widths, longest_name, short_name, wrapped
+from hits.analysing.figures.canvas import BLACK, INK, NARROW, Dot, draw_dots, fills, new_pairs, round_ticks, set_title
+from hits.analysing.figures.figure_words import half_widths, longest_name, row_height, short_name, wrapped
 from hits.analysing.report import ALL_DATASETS, Kind
 from hits.analysing.report_leaderboard import outcome_in, outcome_kind, outcome_title
 from hits.analysing.results import CriterionResults
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 def draw_shares(results: CriterionResults, width: float) -> "Figure":
     panels = _panels(results)
-    figure, axes = new_pairs([0.35 + 0.2 * len(rows) for _, rows in panels], width, (3, 2))
+    figure, axes = new_pairs(
+        [row_height(len(rows)) * max(2, len(rows)) for _, rows in panels], width, (3, 2), 0.25 * len(panels) + 0.75
+    )
     outcome = results.comparisons[0].outcome if results.comparisons else ""
     for index, (name, rows) in enumerate(panels):
         dots, bars = axes[index]
@@ -29,7 +31,8 @@ def draw_shares(results: CriterionResults, width: float) -> "Figure":
     title = outcome_title(outcome, results)
     dots.set_xlabel(wrapped(f"{title}, with 95 % intervals", 0.45 * width), fontsize=7)
     if outcome_kind(outcome, results) is Kind.SHARE:
-        dots.xaxis.set_major_formatter(lambda share, _: f"{100 * share:.0f} %")
+        dots.xaxis.set_major_formatter(lambda share, _: f"{100 * share:g} %")
+    dots.xaxis.set_major_locator(round_ticks(6 if width > NARROW else 4))
     bars.set_xticks([0, 0.5, 1], ["0", "50", "100 %"])
     _draw_legend(figure, results.values, width)
     return figure
