@@ -172,7 +172,7 @@ def test_a_bundle_of_a_pool_holds_together_and_says_who_came_from_where(
     for words in (
         "6 assignments from link.live and 24 assignments from prolific.production",
         "The frozen design does not plan that",
-        "In the offering link.live, where 2 of 6 tasks had been published, this happened.",
+        "In the offering link.live, 2 of 6 tasks were published.",
         "same person",
         "In total, participants received $16.80",
         "$6.00 was due in all (6 rewards)",

@@ -94,7 +94,8 @@ def test_a_report_of_a_pool_says_what_is_together_and_that_it_was_not_planned(po
     report = report_of(analyse_study(pool))
 
     assert "2 offerings are put together here (6 assignments from link.live and 24 assignments" in report.answer
-    assert "exploratory" in report.answer
+    assert report.answer.startswith("All 2 offerings together, which is exploratory: ")
+    assert "To tell" not in report.answer
     told = "\n".join(report_as_text(report))
     for words in (
         "What each offering brought",
