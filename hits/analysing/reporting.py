@@ -14,7 +14,7 @@ from hits.analysing.report_answers import agreement, calibration, comparisons, r
 from hits.analysing.report_circumstances import dependences, labels, metrics, true_values, variants
 from hits.analysing.report_interim import interim_comparisons
 from hits.analysing.report_leaderboard import leaderboards
-from hits.analysing.report_offerings import as_exploratory, offerings
+from hits.analysing.report_offerings import as_exploratory, describe_pool, offerings
 from hits.analysing.report_order import in_one_order
 from hits.analysing.report_slices import slices
 from hits.analysing.results import CriterionResults, Results
@@ -37,10 +37,14 @@ def report_of(results: Results, variant_name: str = "") -> Report:
             tuple(_report_criterion(one, under, OF_A_VARIANT) for one in under.criteria),
             results.origin,
             results.progress,
+            describe_pool(results),
         )
     results = in_one_order(results)
     return Report(
-        tuple(_report_criterion(one, results, EVERYTHING) for one in results.criteria), results.origin, results.progress
+        tuple(_report_criterion(one, results, EVERYTHING) for one in results.criteria),
+        results.origin,
+        results.progress,
+        describe_pool(results),
     )
 
 

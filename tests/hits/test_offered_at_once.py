@@ -27,6 +27,7 @@ from hits.publishing import declare_raters, last_offering, plan_publishing, publ
 from hits.serving import WorkRefused
 from hits.serving.frozen import frozen_study
 from hits.serving.opening_assignments import open_free_assignment
+from hits.tasks import stop_hits_of_offering
 from localprolific.behaviour import set_behaviour
 from tests.conftest import DEMO
 from tests.hits.crowd import now
@@ -160,6 +161,41 @@ def test_a_worker_of_the_pilot_gets_none_of_its_dialogs_later(offered: Study) ->
     later = [come(visit) for visit in "3456"]
 
     assert len({*pilot, *later}) == 6
+
+
+def test_a_top_up_on_the_monitor_pays_the_workers_of_one_offering(worked: Study, researcher_client: Client) -> None:
+    for name in (LINK, PROLIFIC, HERE):
+        page = text_of(researcher_client, f"/studies/demo/monitor/?market={name}&hourly=60.00")
+        found = re.search(r"submissions?: \$([\d,.]+) (?:with fees|in all)", page)
+        assert found, page
+        cents = round(float(found[1].replace(",", "")) * 100)
+        fields = {"market": name, "hourly": "60.00", "total_cents": str(cents)}
+        before = _top_ups(worked)
+        researcher_client.post("/studies/demo/top-up/", fields)
+        changed = {market for market, count in _top_ups(worked).items() if count != before[market]}
+        assert changed == {name}
+    run("sync_hits", "demo")
+    states = {name: _top_up_ways(worked, name) for name in (LINK, PROLIFIC, HERE)}
+    assert states[LINK] == {"elsewhere"}
+    assert states[HERE] == {"our call"}
+
+
+def _top_ups(study: Study) -> dict[str, int]:
+    rows = Payment.objects.filter(kind=Payment.Kind.TOP_UP)
+    found = (offering_for(study, name) for name in (LINK, PROLIFIC, HERE))
+    return {one.marketplace: rows.filter(submission__assignment__offering=one).count() for one in found}
+
+
+def _top_up_ways(study: Study, name: str) -> set[str]:
+    rows = Payment.objects.filter(kind=Payment.Kind.TOP_UP, submission__assignment__offering=offering_for(study, name))
+    return set(rows.values_list("paid_by", flat=True))
+
+
+def test_stopping_one_offering_leaves_the_others_on_offer(offered: Study) -> None:
+    stop_hits_of_offering(offering_for(offered, PROLIFIC).pk)
+
+    open_now = Publication.objects.filter(offering__study=offered).open().values_list("offering__crowd", flat=True)
+    assert set(open_now) == {"link", "mturk"}
 
 
 # --- The budget ------------------------------------------------------------------------------------------------------

@@ -75,6 +75,10 @@ def test_the_results_page_shows_offerings_together_and_each_beside_the_others(
     ):
         assert words in page, words
     assert "not for publication" not in page
+    table = researcher_client.get(f"/studies/demo/results/leaderboard.csv?market={TOGETHER_PEOPLE}").content.decode()
+    lines = table.splitlines()[1:]
+    assert lines
+    assert all("Offerings put together, which is exploratory: 6 assignments from link.live" in line for line in lines)
     assert Event.objects.filter(text__contains=TOGETHER_PEOPLE).count() == 0  # complete results are no look
     assert StudyResults.objects.get(pool=pool).offering is None
 
