@@ -19,7 +19,6 @@ from .origin_words import Origin as Origin
 from .origin_words import count_origins as count_origins
 from .origin_words import describe_origin as describe_origin
 from .origin_words import origin_of_work as origin_of_work
-from .pooling import KINDS as KINDS
 from .pooling import describe_left_out as describe_left_out
 from .pooling import find_pool as find_pool
 from .pooling import offerings_of as offerings_of
@@ -43,7 +42,6 @@ from .report_order import in_one_order as in_one_order
 from .report_text import report_as_text as report_as_text
 from .reporting import report_of as report_of
 from .results import CriterionResults as CriterionResults
-from .results import OfferingPart as OfferingPart
 from .results import Results as Results
 from .separating import Pricing as Pricing
 from .separating import with_separations as with_separations

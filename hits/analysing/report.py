@@ -169,11 +169,13 @@ class CriterionReport:
 
 @dataclass(frozen=True)
 class Report:
-    """`origin` has the warning that every rendering shows, unless everything is from people."""
+    """`origin` has the warning that every rendering shows, unless everything is from people. `together` says how much
+    came from which offering, where several are put together."""
 
     criteria: tuple[CriterionReport, ...]
     origin: Origin = field(default_factory=Origin)
     progress: Progress = field(default_factory=Progress)
+    together: str = ""
 
     @property
     def answer(self) -> str:

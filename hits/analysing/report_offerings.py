@@ -5,9 +5,10 @@ planned, and nothing is tested.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from evalplatform.wording import count_of
-from hits.analysing.report import Cell, Column, Head, Kind, Row, Section, Table, count, number
+from hits.analysing.report import Answer, Cell, Column, Head, Kind, Row, Section, Table, count, number
 from hits.analysing.results import CriterionResults, OfferingPart, Results
 from hits.models import split_marketplace_name
 from hits.stats import LevelDifference, Slice
@@ -28,13 +29,16 @@ def describe_pool(results: Results) -> str:
     return f"{', '.join(told[:-1])} and {told[-1]}" if len(told) > 1 else "".join(told)
 
 
-def caution_of_pool(results: Results) -> str:
-    """Return the sentence that stands with every answer about several offerings."""
-    return (
+def as_exploratory(answer: Answer, results: Results) -> Answer:
+    """Let an answer say in its first sentence that it is about several offerings, and why that is exploratory."""
+    first, *others = answer.sentences
+    caution = (
         f"{len(results.offerings)} offerings are put together here ({describe_pool(results)}), which the study's plan "
         "does not say: the outcome is the planned one, but what is told apart here is exploratory. Each offering has "
         "results of its own."
     )
+    begun = f"All {len(results.offerings)} offerings together, which is exploratory: {first}"
+    return replace(answer, sentences=(begun, *others), cautions=(*answer.cautions, caution))
 
 
 def describe_identity(results: Results) -> str:

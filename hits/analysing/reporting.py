@@ -6,7 +6,6 @@ of its tables; this file computes nothing that the results do not say.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 
 from hits.analysing.report import CriterionReport, Report, Section
@@ -15,7 +14,7 @@ from hits.analysing.report_answers import agreement, calibration, comparisons, r
 from hits.analysing.report_circumstances import dependences, labels, metrics, true_values, variants
 from hits.analysing.report_interim import interim_comparisons
 from hits.analysing.report_leaderboard import leaderboards
-from hits.analysing.report_offerings import caution_of_pool, offerings
+from hits.analysing.report_offerings import as_exploratory, describe_pool, offerings
 from hits.analysing.report_order import in_one_order
 from hits.analysing.report_slices import slices
 from hits.analysing.results import CriterionResults, Results
@@ -38,10 +37,14 @@ def report_of(results: Results, variant_name: str = "") -> Report:
             tuple(_report_criterion(one, under, OF_A_VARIANT) for one in under.criteria),
             results.origin,
             results.progress,
+            describe_pool(results),
         )
     results = in_one_order(results)
     return Report(
-        tuple(_report_criterion(one, results, EVERYTHING) for one in results.criteria), results.origin, results.progress
+        tuple(_report_criterion(one, results, EVERYTHING) for one in results.criteria),
+        results.origin,
+        results.progress,
+        describe_pool(results),
     )
 
 
@@ -52,7 +55,7 @@ def _report_criterion(one: CriterionResults, results: Results, wanted: tuple[Mak
     prefix = f"{one.criterion}-" if len(results.criteria) > 1 else ""
     found = answers(one, results.progress)
     if results.offerings:
-        found = tuple(replace(answer, cautions=(*answer.cautions, caution_of_pool(results))) for answer in found)
+        found = tuple(as_exploratory(answer, results) for answer in found)
         if not one.is_variant:
             wanted = (*wanted[:1], partial(offerings, results=results), *wanted[1:])
     sections = tuple(make(one) for make in wanted)

@@ -60,8 +60,9 @@ class Pricing:
 
 
 def with_separations(results: Results, pricing: Pricing | None, plan: Plan = NO_PLAN) -> Results:
-    """Add the separations; without a pricing, as for ratings that were made elsewhere, there are none."""
-    if pricing is None:
+    """Add the separations. Without a pricing, as for ratings that were made elsewhere, there are none; nor for several
+    offerings together, since a study grows in one of them."""
+    if pricing is None or results.offerings:
         return results
     made = [
         replace(one, separations=tuple(_separations(one, results, pricing, plan.tau2_of(one.criterion))))

@@ -82,7 +82,10 @@ class ProgressOut(BaseModel):
     spent_cents: int
     owed_cents: int
     open_cents: int
-    budget_cents: int | None
+    budget_cents: int | None = Field(
+        description="What may be spent there: the lower of the budget typed for it, and what the study's other "
+        "offerings with real raters leave of the design's."
+    )
 
 
 class RatingOut(BaseModel):

@@ -1,9 +1,9 @@
 """Compares what a study has cost, owes and may still cost with its budget, and refuses what would exceed it.
 
-What comes in: the ledger, the confirmed submissions, what is on offer, and two caps: the budget of the design, and the
-one typed for the marketplace since (`set_cap`). What goes out: cents, with the marketplace's fees. What is guaranteed:
-it is the worst case, so what passes `refuse_over_budget` never brings a study above the lower cap, whoever wins which
-bonus.
+What comes in: the ledger, the confirmed submissions, what is on offer, and two caps: the budget of the design, which
+all offerings with real raters share, and the one typed for one offering since (`set_cap`). What goes out: cents, with
+the marketplace's fees. What is guaranteed: it is the worst case, so what passes `refuse_over_budget` never brings a
+study above either cap, whoever wins which bonus.
 """
 
 from collections.abc import Collection, Iterable
@@ -17,8 +17,8 @@ from evalplatform.errors import EvalPlatformError
 from hits.budgeting.amounts_due import dues, submissions_without_dues
 from hits.budgeting.places import UnfilledPlaces, open_places
 from hits.budgeting.undecided import waiting_for_decision
-from hits.crowds import fees_of
-from hits.models import Event, Offering, Payment, SpendingCap, Submission
+from hits.crowds import fees_of, has_real_raters
+from hits.models import Event, Offering, Payment, SpendingCap, Study, Submission
 from hits.models.design import StudyDesign
 from hits.models.money import USUAL_CURRENCY, money
 
@@ -35,12 +35,14 @@ class CapChanged(EvalPlatformError):
 class Budget:
     """The money of a study on one marketplace. All amounts but the cap include fees."""
 
-    cap_cents: int | None  # the lower of the two caps; None if there is none
+    # The lower of the two caps: the typed one, and what other offerings leave of the design's. None if there is none.
+    cap_cents: int | None
     spent_cents: int  # paid
     owed_cents: int  # for confirmed work that is not paid yet, including bonuses won
     open_cents: int  # at most, for what is on offer or being worked on
     currency: str = field(default=USUAL_CURRENCY, kw_only=True)
     waiting_cents: int = 0  # at most, for work that waits for a person's decision
+    elsewhere_cents: int = 0  # of the design's budget, what other offerings have spent or may still spend
     is_cap_typed: bool = field(
         default=False, compare=False
     )  # whether it was typed for this marketplace; if not, it is the design's
@@ -59,15 +61,39 @@ class Budget:
 def budget_of(offering: Offering, apart_from: Collection[int] = ()) -> Budget:
     """Return the study's budget and what counts against it.
 
+    The design's budget is one for all offerings with real raters. A rehearsal has the same budget for itself, so that
+    it is refused what the study will be refused, and takes nothing from it.
+
     `apart_from` are the primary keys of HITs whose cost the caller computes itself. What workers still hold of a
     retired publication counts here all the same.
     """
     design = offering.study.parsed_design
+    budget = _money_of(offering, apart_from)
+    if design.pay.budget_cents is not None:
+        budget = replace(budget, elsewhere_cents=_cents_elsewhere(offering))
+    return with_cap(budget, design, typed_cap_cents(offering))
+
+
+def _cents_elsewhere(offering: Offering) -> int:
+    """Return what the study's other offerings with real raters have spent, owe, or may still have to pay."""
+    if not has_real_raters(offering):
+        return 0
+    others = Offering.objects.filter(study=offering.study_id).exclude(pk=offering.pk)
+    return sum(_money_of(_of(offering.study, one)).committed_cents for one in others if has_real_raters(one))
+
+
+def _of(study: Study, offering: Offering) -> Offering:
+    offering.study = study  # the caller's own object, which may have parsed its design already
+    return offering
+
+
+def _money_of(offering: Offering, apart_from: Collection[int] = ()) -> Budget:
+    """Return what was spent there, is owed or open, without any cap."""
     ledger = Payment.objects.filter(submission__assignment__offering=offering)
     waiting = waiting_for_decision(offering)
     unrecorded = [one for one in submissions_without_dues(offering) if one.pk not in waiting]
-    budget = Budget(
-        currency=design.pay.currency,
+    return Budget(
+        currency=offering.currency,
         cap_cents=None,
         spent_cents=ledger.paid().cents(),
         owed_cents=ledger.owed().cents() + _cents_due(offering, unrecorded),
@@ -77,12 +103,11 @@ def budget_of(offering: Offering, apart_from: Collection[int] = ()) -> Budget:
         ),
         waiting_cents=_cents_if_approved(offering, waiting),
     )
-    return with_cap(budget, design, typed_cap_cents(offering))
 
 
 def with_cap(budget: Budget, design: StudyDesign, typed_cents: int | None) -> Budget:
-    """Return the same money under the lower of the design's budget and the typed one."""
-    own = design.pay.budget_cents
+    """Return the same money under the lower of the two caps."""
+    own = None if design.pay.budget_cents is None else design.pay.budget_cents - budget.elsewhere_cents
     is_typed = typed_cents is not None and (own is None or typed_cents < own)
     return replace(budget, cap_cents=typed_cents if is_typed else own, is_cap_typed=is_typed)
 
@@ -126,10 +151,14 @@ def refuse_over_budget(
     """Raise if `what` could bring the study above its cap, or above the cap given for this occasion."""
     total = budget.committed_cents + more_cents
     standing = "the given budget" if budget.is_cap_typed else "the study's budget"
-    for name, cap in [("the given budget", given_cap_cents), (standing, budget.cap_cents)]:
+    elsewhere = 0 if budget.is_cap_typed else budget.elsewhere_cents
+    for name, cap, others in [("the given budget", given_cap_cents, 0), (standing, budget.cap_cents, elsewhere)]:
         if cap is not None and total > cap:
-            most, allowed = money(total, budget.currency), money(cap, budget.currency)
-            raise OverBudget(f"{what} would bring the study to at most {most}, above {name} of {allowed}. {instead}")
+            most, allowed = money(total + others, budget.currency), money(cap + others, budget.currency)
+            there = f" ({money(others, budget.currency)} of it in its other offerings)" if others else ""
+            raise OverBudget(
+                f"{what} would bring the study to at most {most}{there}, above {name} of {allowed}. {instead}"
+            )
 
 
 def cents_of(offering: Offering, places: Iterable[UnfilledPlaces]) -> int:

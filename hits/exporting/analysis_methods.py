@@ -30,7 +30,8 @@ def describe_findings(sources: Sources) -> Iterator[str]:
     if sources.results.offerings:
         yield (
             "The design plans its comparisons for one offering; those of several offerings together use the same "
-            "outcome and pairs, and are exploratory."
+            "outcome and pairs, and are exploratory. Differences between offerings are those of a model's ratings on "
+            "the dialogs that were rated in both, with intervals of the same kind, uncorrected and without a test."
         )
     yield from _coding(sources)
     yield from describe_intervals(sources.results)

@@ -41,7 +41,7 @@ def _of_each(sources: Sources, write: Callable[[Sources], Iterable[str]]) -> Ite
 def _together(sources: Sources) -> Iterator[str]:
     if sources.facts.parts:
         told = f"Several offerings are put together: {describe_pool(sources.results)}."
-        yield " ".join(filter(None, [told, describe_identity(sources.results)]))
+        yield prose(sources, filter(None, [told, describe_identity(sources.results)]))
 
 
 def _who(sources: Sources) -> Iterator[str]:

@@ -36,8 +36,11 @@ def describe_raters(sources: Sources) -> Iterator[str]:
             yield from told
             continue
         facts = one.facts
-        hits = f"{facts.hits_published:,} of {count_of(facts.hits_built, 'task')} had been published"
-        yield f"In the offering {facts.marketplace}, where {hits}, this happened."
+        were = "was" if facts.hits_published == 1 else "were"
+        yield (
+            f"In the offering {facts.marketplace}, {facts.hits_published:,} of {count_of(facts.hits_built, 'task')} "
+            f"{were} published."
+        )
         yield from (name_workers(sentence, one) for sentence in told)  # each crowd calls them by another word
 
 

@@ -6,10 +6,16 @@ from django.core.management.base import CommandError, CommandParser
 
 from evalplatform.commands import PlatformCommand
 from hits.analysing import find_pool
-from hits.crowds import CROWDS, Met, crowd_in, environment_of
+from hits.crowds import CROWDS, Met, all_marketplaces, crowd_in, environment_of, offered_marketplaces
 from hits.designing import get_study
 from hits.models import USUAL_CROWD, Offering, Scope, Study, Submission, marketplace_name, offering_for
-from hits.publishing import WorkerPageAway, check_worker_page, describe_public_orders
+from hits.publishing import (
+    WorkerPageAway,
+    check_worker_page,
+    describe_public_orders,
+    last_offering,
+    published_offerings,
+)
 
 
 def _meant_crowd(study: Study, environment: str | None) -> str:
@@ -44,6 +50,29 @@ class StudyCommand(PlatformCommand):
             raise CommandError(f"--crowd {crowd} has no {environment}; there is: {', '.join(names)}.")
         return offering_for(study, marketplace_name(crowd, environment))
 
+    def offering_to_read(self, options: dict[str, Any]) -> Offering:
+        """Return the marketplace that is named, or else the one on which the study was published last, as on the pages.
+        If it was published on several, say which one this is."""
+        if options["crowd"] or options["environment"]:
+            return self.offering(options)
+        study = get_study(options["study"])
+        found = last_offering(study, all_marketplaces())
+        others = [one.marketplace for one in published_offerings(study) if one != found]
+        if others:
+            self.stderr.write(f"This is about {found.marketplace}; the study was also offered on {', '.join(others)}.")
+        return found
+
+    def offerings_to_sync(self, options: dict[str, Any]) -> list[Offering]:
+        """Return the marketplace that is named, or else all on which the study is published, as far as this server may
+        change something there."""
+        if options["crowd"] or options["environment"]:
+            return [self.offering(options)]
+        published = published_offerings(get_study(options["study"]))
+        offered = offered_marketplaces()
+        if left_out := [one.marketplace for one in published if one.marketplace not in offered]:
+            self.stderr.write(f"Not on {', '.join(left_out)}: this server may not change anything there.")
+        return [one for one in published if one.marketplace in offered] or [self.offering(options)]
+
     def add_scope_arguments(self, parser: CommandParser) -> None:
         """Add arguments that say which results are meant: one offering's, or several together."""
         self.add_marketplace_arguments(parser)
@@ -56,7 +85,7 @@ class StudyCommand(PlatformCommand):
     def scope(self, options: dict[str, Any]) -> Scope:
         """Return what the command is about: one offering, or several together."""
         if not options["together"]:
-            return self.offering(options)
+            return self.offering_to_read(options)
         if options["crowd"] or options["environment"]:
             raise CommandError("--together means all offerings: leave out --crowd and --environment.")
         return find_pool(get_study(options["study"]), options["together"])

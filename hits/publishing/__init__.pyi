@@ -28,6 +28,7 @@ from .publishing_runs import carry_out_run as carry_out_run
 from .publishing_runs import count_run as count_run
 from .publishing_runs import finish_run as finish_run
 from .publishing_runs import last_offering as last_offering
+from .publishing_runs import published_offerings as published_offerings
 from .publishing_runs import request_again as request_again
 from .publishing_runs import request_run as request_run
 from .publishing_runs import send_run as send_run

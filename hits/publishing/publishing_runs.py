@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.db.models import Max
+from django.db.models import Exists, Max, OuterRef, Subquery
 
 from evalplatform.background_work import at_work
 from evalplatform.errors import EvalPlatformError
@@ -14,11 +14,13 @@ from evalplatform.wording import count_of
 from hits.budgeting import set_cap
 from hits.crowds import Market, crowd_in
 from hits.errors import MarketUnavailable
-from hits.models import Event, Offering, PublishingRun, Study, offering_for, split_marketplace_name
+from hits.models import Event, Offering, Publication, PublishingRun, Study, offering_for, split_marketplace_name
 from hits.publishing.creating import PublishingResult, publish_hits, settle_plan
 from hits.publishing.page_check import check_worker_page
 from hits.publishing.publishing_plan import check_budget, check_funds, plan_publishing, under_cap
 from hits.publishing.stopping import stop_study
+
+NEVER = datetime.min.replace(tzinfo=UTC)
 
 Now = Callable[[], datetime]
 EnterMarket = Callable[[Offering], tuple[Market, str]]  # returns a market, and the address of our page for its workers
@@ -89,20 +91,36 @@ def request_again(offering: Offering, send: Callable[[PublishingRun], None], now
 
 
 def last_offering(study: Study, marketplaces: Collection[str]) -> Offering:
-    """Return the offering for which somebody last requested publishing, among these marketplaces. If nobody has: the
-    first one of the crowd that the study is meant for.
+    """Return the offering that was published last, by a page or a command, or for which somebody last requested that,
+    among these marketplaces. If nobody has: the first one of the crowd that the study is meant for.
 
     It takes one query, since every page of a study begins with it.
     """
     meant = [one for one in marketplaces if split_marketplace_name(one)[0] == crowd_in(study.design).name]
     first = next(iter(meant or marketplaces))
-    ours = Offering.objects.filter(study=study).annotate(last_run=Max("publishing_runs"))
-    last_runs: dict[Offering, int] = {one: one.last_run or 0 for one in ours if one.marketplace in marketplaces}
-    last = max(last_runs, key=lambda one: (last_runs[one], one.marketplace == first), default=None)
-    if last is None or not (last_runs[last] or last.marketplace == first):
+    newest = Publication.objects.filter(offering=OuterRef("pk")).order_by("-pk").values("intended_at")[:1]
+    ours = Offering.objects.filter(study=study).annotate(
+        last_run=Max("publishing_runs__requested_at"), last_hit=Subquery(newest)
+    )
+    last_times = {
+        one: max(filter(None, (one.last_run, one.last_hit)), default=NEVER)
+        for one in ours
+        if one.marketplace in marketplaces
+    }
+    last = max(last_times, key=lambda one: (last_times[one], one.marketplace == first), default=None)
+    if last is None or not (last_times[last] > NEVER or last.marketplace == first):
         return offering_for(study, first)
     last.study = study
     return last
+
+
+def published_offerings(study: Study) -> list[Offering]:
+    """Return the offerings of which a HIT was ever put on the market, in the order in which the study came there."""
+    is_published = Exists(Publication.objects.confirmed().filter(offering=OuterRef("pk")))
+    found = list(Offering.objects.filter(is_published, study=study).order_by("pk"))
+    for one in found:
+        one.study = study
+    return found
 
 
 def carry_out_run(run: PublishingRun, enter_market: EnterMarket, now: Now) -> None:

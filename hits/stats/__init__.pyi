@@ -4,13 +4,13 @@ from .coded_ratings import HUMAN as HUMAN
 from .coded_ratings import CodedRatings as CodedRatings
 from .coded_ratings import code_ratings as code_ratings
 from .comparing import compare_generators as compare_generators
+from .comparing_levels import level_differences as level_differences
 from .dependence import dependences as dependences
 from .estimates import ALPHA as ALPHA
 from .estimates import Estimate as Estimate
 from .estimates import Interval as Interval
 from .estimates import Undefined as Undefined
 from .intervals import wilson_interval as wilson_interval
-from .level_differences import level_differences as level_differences
 from .metrics_and_ratings import metric_correlations as metric_correlations
 from .outcomes import LARGER_OF_BOTH as LARGER_OF_BOTH
 from .outcomes import PERMUTATION as PERMUTATION

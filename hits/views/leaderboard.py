@@ -202,11 +202,12 @@ def leaderboard_file(board: Board, report: Report, name: str) -> HttpResponse:
 
 def leaderboard_csv(board: Board, report: Report) -> str:
     """Write the table as CSV. Every row says what a reader has to know of it: its dataset and criterion, and whether
-    it is simulated or interim."""
+    it is simulated, interim or of several offerings."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\r\n")
     writer.writerow([*COLUMNS, "dataset", "criterion", "note"])
-    note = " ".join(filter(None, [report.origin.warning, describe_progress(report.progress)]))
+    together = f"Offerings put together, which is exploratory: {report.together}." if report.together else ""
+    note = " ".join(filter(None, [report.origin.warning, describe_progress(report.progress), together]))
     for row in board.table.rows:
         outcome, *sizes = row.cells
         writer.writerow(

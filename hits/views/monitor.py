@@ -223,11 +223,19 @@ def _in_words(budget: Budget, environment: str) -> str:
     """Say how much of the budget is left, fees included."""
     if budget.cap_cents is None or budget.left_cents is None:
         return f"{money(budget.committed_cents, budget.currency)} in all, at most and with fees. No budget is set."
-    whose = f"that was set for the {environment} marketplace" if budget.is_cap_typed else "in the study's design"
-    cap = f"the budget of {money(budget.cap_cents, budget.currency)} {whose}"
+    cap = _cap_in_words(budget, environment)
     if budget.left_cents < 0:
         return f"At most {money(-budget.left_cents, budget.currency)} above {cap}, fees included."
     return f"At least {money(budget.left_cents, budget.currency)} are left of {cap}, fees included."
+
+
+def _cap_in_words(budget: Budget, environment: str) -> str:
+    if budget.is_cap_typed or budget.cap_cents is None:
+        typed = money(budget.cap_cents or 0, budget.currency)
+        return f"the budget of {typed} that was set for the {environment} marketplace"
+    whole = money(budget.cap_cents + budget.elsewhere_cents, budget.currency)
+    others = f", {money(budget.elsewhere_cents, budget.currency)} of which are for other offerings"
+    return f"the budget of {whole} in the study's design{others if budget.elsewhere_cents else ''}"
 
 
 def _pay(offering: Offering, progress: Progress) -> dict[str, Any]:

@@ -15,9 +15,9 @@ from hits.models import HitItem, Study
 from hits.models.cards import Card
 from hits.models.design import StudyDesign
 from hits.protocols import InvalidAnswer
+from hits.protocols.checking_protocols import SMALLEST_DESIGN
 from hits.protocols.pairs import Pairs
 from tests.conftest import DEMO
-from tests.hits.protocol_contract import SMALLEST_DESIGN
 
 MODELS = ["generic", "listener-large", "listener-small", "parrot"]
 

@@ -75,6 +75,10 @@ def test_the_results_page_shows_offerings_together_and_each_beside_the_others(
     ):
         assert words in page, words
     assert "not for publication" not in page
+    table = researcher_client.get(f"/studies/demo/results/leaderboard.csv?market={TOGETHER_PEOPLE}").content.decode()
+    lines = table.splitlines()[1:]
+    assert lines
+    assert all("Offerings put together, which is exploratory: 6 assignments from link.live" in line for line in lines)
     assert Event.objects.filter(text__contains=TOGETHER_PEOPLE).count() == 0  # complete results are no look
     assert StudyResults.objects.get(pool=pool).offering is None
 
@@ -172,7 +176,7 @@ def test_a_bundle_of_a_pool_holds_together_and_says_who_came_from_where(
     for words in (
         "6 assignments from link.live and 24 assignments from prolific.production",
         "The frozen design does not plan that",
-        "In the offering link.live, where 2 of 6 tasks had been published, this happened.",
+        "In the offering link.live, 2 of 6 tasks were published.",
         "same person",
         "In total, participants received $16.80",
         "$6.00 was due in all (6 rewards)",

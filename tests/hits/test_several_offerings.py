@@ -94,7 +94,8 @@ def test_a_report_of_a_pool_says_what_is_together_and_that_it_was_not_planned(po
     report = report_of(analyse_study(pool))
 
     assert "2 offerings are put together here (6 assignments from link.live and 24 assignments" in report.answer
-    assert "exploratory" in report.answer
+    assert report.answer.startswith("All 2 offerings together, which is exploratory: ")
+    assert "To tell" not in report.answer
     told = "\n".join(report_as_text(report))
     for words in (
         "What each offering brought",
@@ -148,3 +149,15 @@ def test_each_offering_is_left_out_by_its_own_screening(twice_offered: Study, po
 
 def _others(study: Study) -> list[Offering]:
     return [offering_for(study, name) for name in (MAIN, "link.trial")]
+
+
+def test_sequences_decide_in_a_pool_of_a_study_that_stops_by_itself(twice_offered: Study) -> None:
+    analysis = {**twice_offered.design.get("analysis", {}), "stop_when_decided": True}
+    Study.objects.update(design={**twice_offered.design, "analysis": analysis})
+    study = Study.objects.get()
+
+    results = analyse_study(find_pool(study, PEOPLE))
+
+    assert (results.progress.is_by_sequence, results.progress.has_verdicts) == (True, False)
+    assert _intervals(results) == 0
+    assert all(not one.letters for table in results.main.comparisons for one in table.letters)

@@ -60,7 +60,7 @@ study's raters; without it, their work is a rehearsal (docs/marketplace.md)."""
         parser.add_argument(
             "--budget",
             metavar="AMOUNT",
-            help="the study's budget in all, from now on",
+            help="the budget there in all, from now on; the design's own holds for all offerings together",
         )
         parser.add_argument(
             "--real-raters",

@@ -36,7 +36,7 @@ named would find; they leave nothing out. docs/screening.md explains each rule."
         parser.add_argument("--all", action="store_true", help=f"all evidence, not only the first {FEW_LINES} lines")
 
     def run(self, options: dict[str, Any]) -> None:
-        offering = self.offering(options)
+        offering = self.offering_to_read(options)
         if options["undo"]:
             self._undo(offering)
             return

@@ -4,12 +4,13 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 from rich.progress import Progress, TaskID
 
+from evalplatform.errors import EvalPlatformError
 from evalplatform.terminal import progress_bar
 from evalplatform.wording import count_of
 from hits.crowds import enter_market, open_crowd
 from hits.deciding import describe_followed, follow_rule
 from hits.management.study_command import StudyCommand
-from hits.models import Payment
+from hits.models import Offering, Payment
 from hits.models.money import money
 from hits.publishing import carry_out_run
 from hits.syncing import Synced, describe_paid, describe_waiting, sync, troubles_of
@@ -19,17 +20,32 @@ class Command(StudyCommand):
     help = """Collects what workers have submitted, approves and pays it, and caps who has done enough.
 
     manage.py sync_hits demo
-    manage.py sync_hits demo --environment production
+    manage.py sync_hits demo --crowd prolific --environment production
 
-Run it as often as you like, also while another one runs: every answer is collected once, every reward and bonus is
-paid once. Celery's beat does the same every few minutes."""
+Without --crowd and --environment it syncs the study wherever it is published. Run it as often as you like, also while
+another one runs: every answer is collected once, every reward and bonus is paid once. Celery's beat does the same every
+few minutes."""
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study")
         self.add_marketplace_arguments(parser)
 
     def run(self, options: dict[str, Any]) -> None:
-        offering = self.offering(options)
+        offerings = self.offerings_to_sync(options)
+        if len(offerings) == 1:
+            self._sync(offerings[0])
+            return
+        failed = []
+        for one in offerings:
+            self.stdout.write(f"{one.marketplace}:")
+            try:
+                self._sync(one)
+            except (CommandError, EvalPlatformError) as error:  # it keeps no other crowd's workers waiting
+                failed.append(f"{one.marketplace}: {error}")
+        if failed:
+            raise CommandError("\n".join(failed))
+
+    def _sync(self, offering: Offering) -> None:
         with progress_bar() as progress:
             market = open_crowd(offering)
             synced = sync(offering, market, timezone.now, _Bars(progress))

@@ -5,7 +5,8 @@ both: dialogs that only one of them had would look like a difference of raters. 
 common are respected (hits.stats.unpaired). Nobody was assigned to a level by lot, and there are as many differences as
 pairs of levels and generators, so they have intervals and no tests, and no correction: they are exploratory.
 
-A generator that 3 of 4 raters called good on one crowd and 1 of 4 on the other, in the same dialogs: difference 1/2.
+The example of hits.stats.unpaired, with A and B as levels: difference 1, variance .066667. A third dialog that only A's
+raters had changes neither.
 """
 
 from collections.abc import Iterator
