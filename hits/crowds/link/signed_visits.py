@@ -13,8 +13,8 @@ from django.http import HttpRequest
 
 from hits.crowds.contract import Preview, Visit
 from hits.crowds.link.link_environments import LINK
-from hits.crowds.link.taking_part import work_by
-from hits.models import Offering
+from hits.crowds.link.taking_part import can_return_to
+from hits.models import Assignment, Offering
 
 JOINED = "joined"
 LOOK = "look"
@@ -29,8 +29,9 @@ def visit_for(offering: Offering, worker_id: str, session: str = "") -> Visit:
     service behind their link calls this visit: what is handed in by it is to its credit.
     """
     # By one statement: between two, another device could begin, and then there would be neither work in hand nor none.
-    work = list(work_by(offering, worker_id).order_by("-pk").values_list("crowd_assignment_id", "can_return"))
-    known = next((assignment_id for assignment_id, can_return in work if can_return), "")
+    ours = Assignment.objects.filter(offering=offering, crowd_worker_id=worker_id).order_by("-pk")
+    work = list(ours.annotate(in_hand=can_return_to(offering)).values_list("crowd_assignment_id", "in_hand"))
+    known = next((assignment_id for assignment_id, in_hand in work if in_hand), "")
     assignment_id = known or _next_assignment_id(offering, worker_id, len(work))
     return Visit(LINK, offering.environment, assignment_id, worker_id, submit_to=session)
 

@@ -41,18 +41,19 @@ def part_of(offering: Offering, worker_id: str, now: datetime) -> Part:
 
 def begun_by(offering: Offering, worker_id: str) -> AssignmentQuerySet:
     """Return a worker's work to which they can return."""
-    return work_by(offering, worker_id).filter(can_return=True)
+    ours = Assignment.objects.filter(offering=offering, crowd_worker_id=worker_id)
+    return ours.filter(can_return_to(offering))
 
 
-def work_by(offering: Offering, worker_id: str) -> AssignmentQuerySet:
-    """Return all work of a worker, and whether they can return to it (`can_return`).
+def can_return_to(offering: Offering) -> Q:
+    """Return which assignments are still in hand.
 
     Who has only looked, and whose place somebody else has by now, could do nothing there: they get another HIT instead.
     """
     has_room = HitPlaces.objects.filter(offering=offering, hit=OuterRef("hit"), taken__lt=F("places"))
-    can_go_on = ~Q(place=Assignment.Place.FREED) | Exists(Answer.objects.filter(assignment=OuterRef("pk")))
-    ours = Assignment.objects.filter(offering=offering, crowd_worker_id=worker_id)
-    return ours.annotate(can_return=Q(submitted_at=None, taken_over_at=None) & (can_go_on | Exists(has_room)))
+    has_answers = Answer.objects.filter(assignment=OuterRef("pk"))
+    can_go_on = ~Q(place=Assignment.Place.FREED) | Q(Exists(has_answers)) | Q(Exists(has_room))
+    return Q(submitted_at=None, taken_over_at=None) & can_go_on
 
 
 def count_left(offering: Offering, worker_id: str, part: Part, now: datetime) -> int:
