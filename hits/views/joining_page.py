@@ -63,7 +63,7 @@ def show_or_join(request: HttpRequest, key: str) -> HttpResponse:
         response = tell(request, "There is no study at this address", "Please check the link that you were given.")
         response.status_code = HTTPStatus.NOT_FOUND
     elif _looks_too_often(request, link):
-        response = _tell(request, "Please come back in a minute", "Very many visits came from your network just now.")
+        response = tell(request, "Please come back in a minute", "Very many visits came from your network just now.")
         response.status_code = HTTPStatus.TOO_MANY_REQUESTS
     elif request.method == "POST":
         response = _take_answer(request, link)

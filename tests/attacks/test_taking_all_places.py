@@ -13,6 +13,7 @@ from hits.crowds import visit_for
 from hits.crowds.link.open_links import LinkSettings, limit_addresses, make_link
 from hits.models import Assignment, HitPlaces, Offering, OpenLink
 from hits.serving import WorkRefused, join, joining, visit_limits
+from hits.views import joining_page
 from tests.attacks.test_open_links import STRANGER, signed_by
 from tests.hits.crowd import now
 from tests.hits.test_links import PANEL, Visitor, collected, link, offering
@@ -24,6 +25,7 @@ def come(panel: OpenLink, people: range, minute: int, address: str = STRANGER) -
     """Let people join within a minute, and return how many got a place."""
     joining.joins_from_address._counts.clear()
     visit_limits.visits_from_address._counts.clear()
+    joining_page.looks_from_address._counts.clear()
     got_in = 0
     for number in people:
         visitor = Visitor(panel, pid=f"m{minute}x{number}")
