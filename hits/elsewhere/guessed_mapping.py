@@ -9,7 +9,8 @@ from hits.elsewhere.first_look import FirstLook, is_number
 SYNONYMS = {
     "item": (
         "item item_id context_id context dialog_id dialog dialogue_id dialogue conv_id conversation_id conversation "
-        "prompt question_id prompt_id example_id sample_id instance_id segment_id seg_id doc_id unit_id unit input_id id"
+        "prompt question_id prompt_id example_id sample_id instance_id segment_id seg_id doc_id unit_id unit "
+        "input_id id"
     ).split(),
     "worker": (
         "worker worker_id workerid rater rater_id annotator annotator_id judge judge_id participant participant_id "

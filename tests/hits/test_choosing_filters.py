@@ -33,8 +33,8 @@ def draft(example_corpus: None, researcher_client: Client) -> Study:
     return create_study({**DEMO, "crowd": {**PARTICIPANTS, "options": options}, "pay": POUNDS}, User.objects.get())
 
 
-def press(client: Client, act: str, part_only: bool = True, typed: dict[str, Any] | None = None) -> str:
-    fields = {**shown_fields(client, "demo", "crowd"), "press": act, **(typed or {})}
+def press(client: Client, act: str, part_only: bool = True, **typed: Any) -> str:
+    fields = {**shown_fields(client, "demo", "crowd"), "press": act, **typed}
     headers = {"HX-Request": "true"} if part_only else {}
     return html_of(client.post(PRESSED, fields, headers=headers))
 
@@ -189,5 +189,5 @@ def test_another_crowd_has_no_such_part(draft: Study, researcher_client: Client)
     create_study({**DEMO, "name": "other"}, User.objects.get())
 
     assert 'id="filters"' not in html_of(researcher_client.get("/studies/other/edit/crowd/"))
-    assert press(researcher_client, "find", typed={"crowd.name": "link"}) == ""  # chosen, and not saved yet
+    assert press(researcher_client, "find", part_only=True, **{"crowd.name": "link"}) == ""  # chosen, and not saved yet
     assert researcher_client.get(PRESSED).status_code == 302
