@@ -189,5 +189,5 @@ def test_another_crowd_has_no_such_part(draft: Study, researcher_client: Client)
     create_study({**DEMO, "name": "other"}, User.objects.get())
 
     assert 'id="filters"' not in html_of(researcher_client.get("/studies/other/edit/crowd/"))
-    assert press(researcher_client, "find", part_only=True, **{"crowd.name": "link"}) == ""  # chosen, and not saved yet
+    assert press(researcher_client, "find", True, **{"crowd.name": "link"}) == ""  # chosen, and not saved yet
     assert researcher_client.get(PRESSED).status_code == 302
