@@ -180,14 +180,14 @@ def _true_values(section: Section) -> Iterator[str]:
         return
     width = max(len(_format_head(row.head)) for row in table.rows) + 2
     values = [column.value for column in table.columns if column.key == "majority"]
-    wide = max(28, 7 * len(values)) + 2
-    yield f"  {'':{width}}{'Dawid-Skene ' + '/'.join(values):<{wide}}{'majority':<{wide}}mean score"
+    wide, narrower = max(30, 7 * len(values) + 2), max(24, 7 * len(values) + 2)
+    yield f"  {'':{width}}{'Dawid-Skene ' + '/'.join(values):<{wide}}{'majority':<{narrower}}mean score"
     for row in table.rows:
         true, majority = (
             "  ".join(f"{cell.number:.3f}" for cell in table.cells(row, key)) for key in ("dawid_skene", "majority")
         )
         [mean] = table.cells(row, "mean_score")
-        yield f"  {_format_head(row.head):<{width}}{true:<{wide}}{majority:<{wide}}{_format_cell(mean)}"
+        yield f"  {_format_head(row.head):<{width}}{true:<{wide}}{majority:<{narrower}}{_format_cell(mean)}"
     yield from (f"  {note}" for note in section.notes)
 
 

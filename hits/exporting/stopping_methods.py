@@ -31,8 +31,8 @@ def describe_stopping(sources: Sources) -> Iterator[str]:
         )
     if analysis.drop_losers:
         yield (
-            "By design, tasks that were published after a model's confidence sequence lay below another model's left "
-            f"that model out: {_dropped(progress.dropped)}."
+            "By design, tasks that were published after a model's confidence sequence, at half of the error level, lay "
+            f"below another model's left that model out: {_dropped(progress.dropped)}."
         )
     if analysis.has_rule:
         yield _how_it_ended(sources)

@@ -49,6 +49,7 @@ class SequenceFinding:
     decided: str = UNDECIDED
     tau2: float = 0.0
     dialogs: int = 0  # that it rests on
+    alpha: float = ALPHA  # the pair's own share of the error level
 
     @property
     def better(self) -> str | None:
@@ -99,12 +100,14 @@ def sequence_finding(
     share. `largest_e` is the largest e-value of earlier looks; `problem` says why it is too early."""
     if isinstance(difference, Undefined):
         nothing = Undefined(difference.reason)
-        return SequenceFinding(dataset, *pair, *(nothing,) * 5, tau2=tau2, dialogs=dialogs)
+        return SequenceFinding(dataset, *pair, *(nothing,) * 5, tau2=tau2, dialogs=dialogs, alpha=alpha)
     if isinstance(difference.interval, Undefined):
         problem = problem or difference.interval.reason
     if problem or isinstance(difference.interval, Undefined):
         nothing = Undefined(problem)
-        return SequenceFinding(dataset, *pair, difference.value, *(nothing,) * 4, tau2=tau2, dialogs=dialogs)
+        return SequenceFinding(
+            dataset, *pair, difference.value, *(nothing,) * 4, tau2=tau2, dialogs=dialogs, alpha=alpha
+        )
     theta = difference.value
     variance = ((difference.interval.high - difference.interval.low) / 2 / NORMAL_QUANTILE) ** 2
     half, evidence = half_width(variance, tau2, alpha), e_value(theta, variance, tau2)
@@ -115,4 +118,4 @@ def sequence_finding(
     elif equal_within and -equal_within <= low and high <= equal_within:
         decided = EQUAL
     p_value = p_value_of(max(evidence, largest_e))
-    return SequenceFinding(dataset, *pair, theta, low, high, evidence, p_value, decided, tau2, dialogs)
+    return SequenceFinding(dataset, *pair, theta, low, high, evidence, p_value, decided, tau2, dialogs, alpha)

@@ -4,6 +4,10 @@ In: the sequences of the primary pairs, and the models that still live. Out: who
 to be decided. Because the sequences hold at every look and share alpha, the chance of any false claim, ever, is at most
 alpha, however a study is stopped and whatever is dropped (Howard, Ramdas, McAuliffe and Sekhon 2021).
 
+Dropping can't be taken back, so it takes more: a model is dropped where the pair's evidence would do at half of its
+alpha, so that a model that has not lost is dropped in at most alpha / 2 = 2.5 % of the studies. (Where all are equal,
+with a taste of 5 %, the whole alpha dropped one in 3.4 % of 5,000 simulated studies.)
+
 With alpha / 3, V' .01 and tau2 .25, half the width is .34503: of differences .40, .30 and .10, only .40 is decided.
 """
 
@@ -12,6 +16,8 @@ from dataclasses import dataclass, replace
 
 from hits.stats.estimates import Undefined
 from hits.stats.sequence import SequenceFinding
+
+DROPPING_SHARE = 0.5  # of a pair's alpha
 
 
 @dataclass(frozen=True)
@@ -30,8 +36,8 @@ class Ruling:
 def rule_on(
     findings: Sequence[SequenceFinding], living: Iterable[str], drops: bool = True, reference: str = ""
 ) -> Ruling:
-    """Rule on the findings. A model is dropped if its sequence lies below a living one's; the `reference`, with which
-    all others are compared, is never dropped, because without it nothing is left to compare."""
+    """Rule on the findings. A model is dropped if its sequence at half the error level lies below a living one's; the
+    `reference`, with which all others are compared, is never dropped, because without it nothing is left to compare."""
     alive = list(living)
     dropped: list[tuple[str, str]] = []
     lost = _lost_pairs(findings) if drops else []
@@ -55,11 +61,15 @@ def _lost_pairs(findings: Sequence[SequenceFinding]) -> list[tuple[str, str]]:
         by_pair.setdefault((one.first, one.second), []).append(one)
     found = []
     for (first, second), some in by_pair.items():
-        winners: Collection[str | None] = {one.better for one in some}
+        winners: Collection[str | None] = {one.better if _is_enough_to_drop(one) else None for one in some}
         if len(winners) == 1 and (winner := next(iter(winners))):
             size = min(abs(one.estimate) for one in some if not isinstance(one.estimate, Undefined))
             found.append((size, second if winner == first else first, winner))
     return [(loser, winner) for _, loser, winner in sorted(found, reverse=True)]
+
+
+def _is_enough_to_drop(one: SequenceFinding) -> bool:
+    return not isinstance(one.p_value, Undefined) and one.p_value <= one.alpha * DROPPING_SHARE
 
 
 def carry_on(before: Sequence[SequenceFinding], now: Sequence[SequenceFinding]) -> tuple[SequenceFinding, ...]:

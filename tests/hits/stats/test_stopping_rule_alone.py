@@ -51,6 +51,18 @@ def test_without_dropping_every_pair_must_be_decided() -> None:
     assert rule_on(findings, "ABC", drops=False).open_pairs == (("B", "C"),)
 
 
+def test_dropping_takes_twice_the_evidence_that_deciding_takes() -> None:
+    """Of alpha / 3, V' .01 and tau2 .25: decided from .34503 on, dropped from the width at half of that alpha on."""
+    enough = half_width(0.01, 0.25, ALPHA / 6)
+    assert enough == pytest.approx(0.36533, abs=5e-6)
+
+    decided = rule_on([finding("A", "B", 0.35)], "AB")
+    dropped = rule_on([finding("A", "B", enough + 1e-6)], "AB")
+
+    assert (decided.dropped, decided.is_over) == ((), True)
+    assert dropped.dropped == (("B", "A"),)
+
+
 def test_at_least_one_model_lives_whatever_is_found() -> None:
     ruling = rule_on([finding("A", "B", 0.4), finding("B", "C", 0.4), finding("A", "C", -0.4)], "ABC")
 
