@@ -33,6 +33,8 @@ def find_true_values(ratings: CodedRatings) -> TrueValues | Undefined:
     if len(units) == len(cards):
         return Undefined("no reply has ratings by two workers")
     worker, workers = _numbered(cards.worker)
+    if len(workers) == len(cards):  # of whom nothing can be learnt, so that the prior would say who is reliable
+        return Undefined("no worker rated two replies")
     values = len(ratings.values)
     found = dawid_skene(unit, worker, cards.value, values)
     counts = np.bincount(unit * values + cards.value, minlength=len(units) * values).reshape(-1, values)
