@@ -35,7 +35,7 @@ def main() -> None:
             for rank, worker in enumerate(rng.sample(workers, 4))
         ]
         fill(work, rng)
-    copy_rows(int((*sys.argv, 1)[2]))
+    copy_rows(int(sys.argv[2]) if len(sys.argv) > 2 else 1)
 
 
 def _judge(card: Card, rng: random.Random) -> str:

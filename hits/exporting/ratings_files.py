@@ -60,6 +60,7 @@ def read_ratings(path: Path, about: About) -> pd.DataFrame:
         # Column by column, and each is given up as soon as it is copied: two copies of all would be gigabytes.
         frame: pd.DataFrame = table.to_pandas(split_blocks=True, self_destruct=True)
         del table
+        _give_memory_back()
     except (OSError, LookupError, ValueError, TypeError, NotImplementedError) as error:  # includes all of pyarrow's
         raise EvalPlatformError(f"{path.name} can't be read as a bundle's ratings: {_first_line(error)}") from error
     _refuse_gaps(frame, columns, path)
@@ -124,6 +125,13 @@ def _ordered_category(column: "pd.Series[Any]", names: Sequence[str], path: Path
     if strangers := sorted(set(column.dropna().unique()) - set(names)):
         raise EvalPlatformError(f"{path.name} has {strangers[0]!r} as {column.name}, which bundle.json does not name.")
     return pd.Categorical(column, categories=list(names))
+
+
+def _give_memory_back() -> None:
+    """Give back what pyarrow keeps for the next table: a gigabyte for ten million ratings."""
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()
 
 
 def _schema(columns: Sequence[str], texts: Any = None) -> Any:
