@@ -54,6 +54,7 @@ bench: .venv/installed $(BUILT) .venv/browser
 	$(PY) -m benchmarks.stopping_by_rule
 	$(PY) -m benchmarks.analysing
 	$(PY) -m benchmarks.exporting
+	$(PY) -m benchmarks.ten_millions
 	$(PY) -m benchmarks.decoding
 
 # --- Set-up: each step leaves a file, so that the next run skips it ---

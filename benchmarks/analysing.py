@@ -6,7 +6,9 @@ The study has the paper's design with table 5 as the truth, three screening rule
 everything that the results page shows. Each size runs in a process of its own. Dawid-Skene takes as many steps as the
 ratings need; beside crowd-kit, both take the same number of plain steps from the same start, so that the numbers must
 be equal. krippendorff gets counts of values, its fastest form: as a matrix, a million ratings would take gigabytes.
-Times are CPU times on one core, which hardly change while the machine does other work.
+Times are CPU times on one core, which hardly change while the machine does other work. Drawing a study takes far more
+memory than analysing it, so more than a million ratings are studies of a million each, by other workers on other
+dialogs, and memory is counted from the moment on when they are drawn (on Linux; elsewhere drawing counts, too).
 """
 
 import argparse
@@ -17,6 +19,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import django
 import krippendorff
@@ -45,6 +48,8 @@ MOST_MB_AT_TEN_MILLION = 4000
 LEAST_RATIOS = {"krippendorff": 3, "crowd-kit": 8}
 RATINGS_OF_A_DIALOG = 4 * 4.3
 ONE_CORE = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+KEYS = {"submission", "hit", "block", "item", "dialog", "candidate"}
+STATUS = Path("/proc/self/status")
 RULES = ("same_answer", "hasty_without_points", "too_few_points")
 
 
@@ -91,6 +96,32 @@ def _run(*arguments: str) -> str:
 
 
 def _frame(size: int) -> pd.DataFrame:
+    if size <= MILLION:
+        return _drawn(size)
+    return _repeated(_drawn(MILLION), round(size / MILLION))
+
+
+def _repeated(frame: pd.DataFrame, times: int) -> pd.DataFrame:
+    """Put the frame below itself, each time with other names and keys."""
+    columns: dict[str, Any] = {}
+    for name in frame.columns:
+        column = frame[name]
+        if not isinstance(column.dtype, pd.CategoricalDtype):
+            values = np.tile(column.dt.tz_localize(None) if name == "submitted_at" else column, times)
+            if name in KEYS:
+                further = np.repeat(np.arange(times, dtype=values.dtype), len(frame)) * (int(column.max()) + 1)
+                values = np.where(values > 0, values + further, 0) if name == "candidate" else values + further
+            columns[name] = pd.DatetimeIndex(values, tz="UTC") if name == "submitted_at" else values
+            continue
+        codes, names = np.tile(column.cat.codes, times), column.cat.categories
+        if name in ("worker", "external_id"):
+            codes = codes.astype(np.int32) + np.repeat(np.arange(times, dtype=np.int32), len(frame)) * len(names)
+            names = pd.Index([f"{name} {number}" for number in range(times * len(names))])
+        columns[name] = pd.Categorical.from_codes(codes, categories=names)
+    return pd.DataFrame(columns, copy=False)
+
+
+def _drawn(size: int) -> pd.DataFrame:
     truth = read_truth("table5")
     dialogs = round(size / RATINGS_OF_A_DIALOG / 30) * 10
     datasets, generators = dict.fromkeys(truth.datasets, dialogs), list(truth.datasets["OS"].generators)
@@ -109,10 +140,11 @@ def _frame(size: int) -> pd.DataFrame:
 
 def _measure(size: int) -> None:
     frame = _frame(size)
+    _forget_peak()
     started = time.process_time()
     analyse(frame)
     everything = time.process_time() - started
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    peak = _peak_mb()
     ratings = code_ratings(frame)
     started = time.process_time()
     agreement(ratings.cards)
@@ -121,6 +153,18 @@ def _measure(size: int) -> None:
     find_true_values(ratings)
     true_values = time.process_time() - started
     print(f"{len(frame):>12,}{everything:>15.2f}{alpha:>10.2f}{true_values:>16.2f}{peak:>9,.0f}")
+
+
+def _forget_peak() -> None:
+    if STATUS.exists():
+        (STATUS.parent / "clear_refs").write_text("5")
+
+
+def _peak_mb() -> float:
+    if not STATUS.exists():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    [line] = [line for line in STATUS.read_text().splitlines() if line.startswith("VmHWM")]
+    return int(line.split()[1]) / 1024
 
 
 def _compare(size: int, steps: int) -> None:

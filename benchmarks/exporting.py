@@ -20,6 +20,7 @@ from benchmarks.reading_ratings import RATINGS_OF_A_DIALOG
 ROOT = Path(__file__).resolve().parent.parent
 LARGEST = 10_000_000
 MOST_GROWTH = 1.3
+ONE_CORE = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 MADE_UP = """
 import resource, sys, tempfile, time, django
@@ -56,7 +57,7 @@ def main() -> None:
     options = parser.parse_args()
     environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "evalplatform.settings", "LOG_LEVEL": "WARNING"}
     sizes = [*options.ratings, *([LARGEST] if options.largest else [])]
-    grown = _measure("frames made up", {size: _run(["-c", MADE_UP, str(size)], environment) for size in sizes})
+    grown = _measure("frames made up", {size: run_python(["-c", MADE_UP, str(size)], environment) for size in sizes})
     if options.database:
         grown = max(
             grown, _measure("from a database", {size: _of_database(size, environment) for size in options.database})
@@ -79,11 +80,11 @@ def _measure(title: str, outputs: dict[int, str]) -> float:
 def _of_database(size: int, environment: dict[str, str]) -> str:
     with tempfile.TemporaryDirectory() as folder:
         own = {**environment, "VAR_DIR": folder, "DATABASE_URL": ""}
-        _run(["-m", "benchmarks.ratings_data", str(round(size / RATINGS_OF_A_DIALOG / 30) * 30)], own)
-        return _run(["-c", FROM_DATABASE], own)
+        run_python(["-m", "benchmarks.ratings_data", str(round(size / RATINGS_OF_A_DIALOG / 30) * 30)], own)
+        return run_python(["-c", FROM_DATABASE], own)
 
 
-def _run(arguments: list[str], environment: dict[str, str]) -> str:
+def run_python(arguments: list[str], environment: dict[str, str]) -> str:
     command = [sys.executable, *arguments]
     return subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
 

@@ -1,4 +1,4 @@
-"""Fill a database with a finished study of the paper's design: python -m benchmarks.ratings_data DIALOGS"""
+"""Fill a database with a finished study of the paper's design: python -m benchmarks.ratings_data DIALOGS [COPIES]"""
 
 import random
 import sys
@@ -10,6 +10,7 @@ django.setup()
 from django.core.management import call_command  # noqa: E402
 
 from benchmarks.batching_data import make_data  # noqa: E402
+from benchmarks.copied_rows import copy_rows  # noqa: E402
 from hits.batching import build_hits  # noqa: E402
 from hits.designing import create_study  # noqa: E402
 from hits.frames import DEFAULT_TIME, USUAL_VALUES  # noqa: E402
@@ -34,6 +35,7 @@ def main() -> None:
             for rank, worker in enumerate(rng.sample(workers, 4))
         ]
         fill(work, rng)
+    copy_rows(int(sys.argv[2]) if len(sys.argv) > 2 else 1)
 
 
 def _judge(card: Card, rng: random.Random) -> str:

@@ -14,15 +14,16 @@ The frame is that of hits.frames, or one with fewer columns (hits.elsewhere). It
     offering              category  where several offerings are put together, the marketplace of each; with `submission`
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from hits.analysing.origin_words import Origin
-from hits.analysing.results import CriterionResults, OfferingPart, Results, Size, Variant
+from hits.analysing.chosen_rows import ChosenRows
+from hits.analysing.frame_origins import offerings_in, origin_in
+from hits.analysing.results import CriterionResults, Results, Size, Variant
 from hits.screening import RULES, kept_mask, rules_in
 from hits.stats import (
     HUMAN,
@@ -52,10 +53,6 @@ from hits.stats import (
 Mask = npt.NDArray[np.bool_]
 
 METRIC_PREFIX = "metric_"
-ALSO_USED = (
-    *("place", "position", "wave", "submitted_at", "active_ms", "is_checkpoint", "label", "emotion", "turns"),
-    "offering",
-)
 OVERALL = "overall"
 ALL_RULES, NO_RULE = "all rules", "no rule"
 
@@ -77,13 +74,13 @@ def analyse(
     the `plan` of its design; without one, all pairs are primary, and their mean scores are compared. `tell` hears how
     far it is."""
     known = scales or {}
-    parts = by_criterion(frame, known)
-    plan = plan or Plan()
+    count = max(1, len(frame["criterion"].astype("category").cat.categories) if "criterion" in frame else 1)
     criteria = []
-    for index, (name, part) in enumerate(parts.items()):
-        tell_part = _tell_part(tell, index, len(parts), name)
-        criteria.append(_analyse_criterion(name, part, seed, plan, known.get(name), tell_part))
-    return Results(tuple(criteria), seed, origin_in(frame), offerings=tuple(_offerings_in(frame)))
+    for index, (name, part) in enumerate(by_criterion(frame, known)):
+        tell_part = _tell_part(tell, index, count, name)
+        criteria.append(_analyse_criterion(name, part, seed, plan or Plan(), known.get(name), tell_part))
+        del part
+    return Results(tuple(criteria), seed, origin_in(frame), offerings=tuple(offerings_in(frame)))
 
 
 def _tell_part(tell: Tell | None, index: int, parts: int, name: str) -> Tell:
@@ -94,79 +91,75 @@ def _tell_part(tell: Tell | None, index: int, parts: int, name: str) -> Tell:
     return tell_part
 
 
-def origin_in(frame: pd.DataFrame) -> Origin:
-    """Count where the frame's submissions came from. A frame without the column was made elsewhere."""
-    if "origin" not in frame:
-        return Origin()
-    column = frame["origin"].astype("category")
-    names, codes = list(column.cat.categories), column.cat.codes.to_numpy(np.int64)
-    # As one number: of a submission with two origins, as a forged file may have, both count.
-    submissions = frame["submission" if "submission" in frame else "assignment"]  # a bundle calls them assignments
-    first = ~pd.Series(submissions.to_numpy() * (len(names) + 1) + codes).duplicated().to_numpy()
-    counts = np.bincount(codes[first & (codes >= 0)], minlength=len(names))
-    return Origin(**{str(name): int(count) for name, count in zip(names, counts, strict=True)})
-
-
-def _offerings_in(frame: pd.DataFrame) -> Iterator[OfferingPart]:
-    """Count what each offering brought, and what screening keeps of it."""
-    if "offering" not in frame:
+def by_criterion(frame: pd.DataFrame, scales: Scales) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield the ratings of each criterion: one by one, since all of them are a copy."""
+    names = [str(name) for name in frame["criterion"].astype("category").cat.categories] if "criterion" in frame else []
+    if len(names) <= 1:  # there is nothing to split
+        yield names[0] if names else OVERALL, frame
         return
-    is_kept = kept_mask(frame)
-    numbers = "submission" if "submission" in frame else "assignment"
-    for code, name in enumerate(frame["offering"].cat.categories):
-        is_here = (frame["offering"].cat.codes == code).to_numpy()
-        part, kept = frame[is_here], frame[is_here & is_kept]
-        of_models = kept[kept["generator"].notna()]
-        yield OfferingPart(
-            str(name),
-            origin_in(part),
-            assignments=int(part[numbers].nunique()),
-            kept_assignments=int(kept[numbers].nunique()),
-            workers=int(kept["worker"].nunique()),
-            dialogs=int(kept["dialog"].nunique()),
-            ratings=len(of_models),
-        )
+    for name in names:
+        yield name, _of_criterion(frame, name, scales.get(name))
 
 
-def by_criterion(frame: pd.DataFrame, scales: Scales) -> dict[str, pd.DataFrame]:
-    names = list(frame["criterion"].astype("category").cat.categories) if "criterion" in frame else []
-    if len(names) <= 1:  # there is nothing to split, and splitting would copy everything
-        return {str(names[0]) if names else OVERALL: frame}
-    parts = {str(name): frame[(frame["criterion"] == name).to_numpy()] for name in names}
-    return {
-        name: part.assign(value=part["value"].cat.set_categories(list(scales[name].values))) if name in scales else part
-        for name, part in parts.items()
-    }
+def _of_criterion(frame: pd.DataFrame, name: str, scale: CriterionScale | None) -> pd.DataFrame:
+    part = frame[(frame["criterion"] == name).to_numpy()]
+    return part.assign(value=part["value"].cat.set_categories(list(scale.values))) if scale is not None else part
 
 
 def _analyse_criterion(
     criterion: str, frame: pd.DataFrame, seed: int, plan: Plan, scale: CriterionScale | None, tell: Tell
 ) -> CriterionResults:
     tell(0.0, "counting")
-    everything = code_ratings(frame, scale)
-    is_kept = kept_mask(frame)
-    ratings, kept = everything.of(is_kept), frame[_used_columns(frame)][is_kept]
-    is_planned = planned_mask(frame, plan)
-    tested = ratings if is_planned.all() else everything.of(is_kept & is_planned)
+    found = _analyse_kept(criterion, frame, seed, plan, scale, tell)
+    rules = tuple(rules_in(frame))
+    if not rules:
+        return found
+    tell(0.8, "trying other rules")
+    with_all = Variant(
+        ALL_RULES,
+        rules,
+        found.size,
+        found.table,
+        found.agreement[0],
+        found.rankings[0],
+        found.comparisons,
+        found.planned_table,
+    )
+    others = _other_variants(code_ratings(frame, scale), frame, seed, plan, criterion)
+    return replace(found, variants=(with_all, *others))
+
+
+def _analyse_kept(
+    criterion: str,
+    frame: pd.DataFrame,
+    seed: int,
+    plan: Plan,
+    scale: CriterionScale | None,
+    tell: Tell,
+) -> CriterionResults:
+    """Analyse what all rules together keep."""
+    everything, is_kept, is_planned = code_ratings(frame, scale), kept_mask(frame), planned_mask(frame, plan)
+    calibration = tuple(_calibration_rows(everything, kept_mask(frame, _rules_of_no_points(frame))))
+    ratings, kept = everything.of(is_kept), ChosenRows(frame, is_kept)
+    tested, tested_rows = (
+        (ratings, kept)
+        if is_planned.all()
+        else (everything.of(is_kept & is_planned), ChosenRows(frame, is_kept & is_planned))
+    )
+    del everything  # a copy of all ratings, which other rules will need again, but not the next steps
     table, planned_table = _tables(ratings, tested)
     tell(0.15, "ranking")
-    scopes = _split_by_dataset(ratings.by_generators)
-    tested_scopes = scopes if tested is ratings else _split_by_dataset(tested.by_generators)
-    rankings = tuple(rank_generators(part, name) for name, part in tested_scopes)
+    rankings = tuple(rank_generators(part, name) for name, part in _split_by_dataset(tested.by_generators))
     tell(0.3, "measuring agreement")
-    agreed = tuple(_measure_agreement(scopes))
-    del scopes, tested_scopes  # copies of all ratings, which the next steps do not need
-    size = size_of(ratings)
-    rules = tuple(rules_in(frame))
-    tell(0.45, "comparing")
+    agreed = tuple(_measure_agreement(_split_by_dataset(ratings.by_generators)))
+    tell(0.4, "comparing")
     comparisons = tuple(compare_generators(tested, seed, plan, criterion))
-    with_all = Variant(ALL_RULES, rules, size, table, agreed[0], rankings[0], comparisons, planned_table)
-    tell(0.7, "finding true values, and what ratings depend on")
+    tell(0.55, "finding true values, and what ratings depend on")
     offerings = _offering_levels(kept)
     return CriterionResults(
         criterion=criterion,
         is_comparison=ratings.opponent is not None,
-        size=size,
+        size=size_of(ratings),
         datasets=ratings.datasets,
         generators=ratings.generators,
         values=ratings.values,
@@ -175,12 +168,12 @@ def _analyse_criterion(
         rankings=rankings,
         agreement=agreed,
         true_values=find_true_values(ratings),
-        dependences=tuple(dependences(kept if tested is ratings else kept[is_planned[is_kept]], tested, seed)),
+        dependences=tuple(dependences(tested_rows, tested, seed)),
         worker_effect=worker_effect(tested, seed),
         labels=tuple(_label_shares(kept, ratings)),
-        metrics=tuple(metric_correlations(ratings, {} if ratings.no_score_because else _metric_columns(kept), seed)),
-        calibration=tuple(_calibration_rows(everything.of(kept_mask(frame, _rules_of_no_points(frame))))),
-        variants=(with_all, *_other_variants(everything, frame, seed, plan, criterion)) if rules else (),
+        metrics=tuple(metric_correlations(ratings, _metric_columns(kept, ratings), seed)),
+        calibration=calibration,
+        variants=(),
         slices=tuple(slice_rows(ratings, _slice_columns(kept, ratings))),
         label=scale.label if scale else "",
         is_by_mean=scale is not None and scale.is_by_mean,
@@ -210,10 +203,12 @@ def _tables(ratings: CodedRatings, tested: CodedRatings) -> tuple[tuple[ShareRow
     return tuple(table_rows(ratings)), () if tested is ratings else tuple(table_rows(tested))
 
 
-def _split_by_dataset(ratings: CodedRatings) -> list[tuple[str | None, CodedRatings]]:
-    """Return all datasets together if there are several, then each dataset by itself."""
-    named = [(name, ratings.in_dataset(code)) for code, name in enumerate(ratings.datasets)]
-    return [(None, ratings), *named] if len(named) > 1 else [*named]
+def _split_by_dataset(ratings: CodedRatings) -> Iterator[tuple[str | None, CodedRatings]]:
+    """Yield all datasets together if there are several, then each dataset by itself: all of them are a copy."""
+    if len(ratings.datasets) > 1:
+        yield None, ratings
+    for code, name in enumerate(ratings.datasets):
+        yield name, ratings.in_dataset(code)
 
 
 def size_of(ratings: CodedRatings) -> Size:
@@ -222,44 +217,37 @@ def size_of(ratings: CodedRatings) -> Size:
     return Size(len(ratings) - human, human, answers, ratings.dialog_count, ratings.worker_count)
 
 
-def _used_columns(frame: pd.DataFrame) -> list[str]:
-    """Name the columns that later steps read again. Copying all would take half a second for a million ratings."""
-    names = [str(name) for name in frame.columns]
-    return [name for name in names if name in ALSO_USED or name.startswith(METRIC_PREFIX)]
-
-
-def _measure_agreement(scopes: Sequence[tuple[str | None, CodedRatings]]) -> list[Agreement]:
-    found = []
+def _measure_agreement(scopes: Iterator[tuple[str | None, CodedRatings]]) -> Iterator[Agreement]:
     for name, part in scopes:
-        found.append(agreement(part.cards, name))
+        yield agreement(part.cards, name)
         if part.opponent is None:
             by_generator = part.by_group(part.generator, len(part.generators))
         else:
-            by_generator = [part.of_generator(code) for code in range(len(part.generators))]
-        found += [agreement(one, name, part.generators[code]) for code, one in enumerate(by_generator)]
-    return found
+            by_generator = (part.of_generator(code) for code in range(len(part.generators)))
+        for code, one in enumerate(by_generator):
+            yield agreement(one, name, part.generators[code])
 
 
-def _slice_columns(kept: pd.DataFrame, ratings: CodedRatings) -> dict[str, Levels]:
+def _slice_columns(kept: ChosenRows, ratings: CodedRatings) -> dict[str, Levels]:
     """Return what dialogs are sliced by, as far as the frame says it."""
     found: dict[str, Levels] = {}
     if "emotion" in kept:
         column = kept["emotion"].astype("category")
-        found["emotion"] = (column.cat.codes.to_numpy(np.int64), tuple(str(name) for name in column.cat.categories))
+        found["emotion"] = (column.cat.codes.to_numpy(), tuple(str(name) for name in column.cat.categories))
     if "turns" in kept:
-        counts, codes = np.unique(kept["turns"].to_numpy(), return_inverse=True)
+        codes, counts = pd.factorize(kept["turns"].to_numpy(), sort=True)
         found["turns"] = (codes, tuple(str(count) for count in counts))
     return found | {"dataset": (ratings.dataset, ratings.datasets)}
 
 
-def _offering_levels(kept: pd.DataFrame) -> dict[str, Levels]:
+def _offering_levels(kept: ChosenRows) -> dict[str, Levels]:
     if "offering" not in kept:
         return {}
     column = kept["offering"].cat
-    return {"offering": (column.codes.to_numpy(np.int64), tuple(str(name) for name in column.categories))}
+    return {"offering": (column.codes.to_numpy(), tuple(str(name) for name in column.categories))}
 
 
-def _label_shares(kept: pd.DataFrame, ratings: CodedRatings) -> list[Labels]:
+def _label_shares(kept: ChosenRows, ratings: CodedRatings) -> list[Labels]:
     if ratings.opponent is not None:  # who wins depends on both replies, so one reply's label explains little
         return []
     if "label" not in kept or not (column := kept["label"].astype("category")).notna().any():
@@ -268,9 +256,8 @@ def _label_shares(kept: pd.DataFrame, ratings: CodedRatings) -> list[Labels]:
     return label_distributions(ratings, column.cat.codes.to_numpy(), names)
 
 
-def _metric_columns(kept: pd.DataFrame) -> dict[str, npt.NDArray[np.float64]]:
-    names = [str(name) for name in kept.columns if str(name).startswith(METRIC_PREFIX)]
-    return {name.removeprefix(METRIC_PREFIX): kept[name].to_numpy(np.float64) for name in names}
+def _metric_columns(kept: ChosenRows, ratings: CodedRatings) -> Mapping[str, npt.ArrayLike]:
+    return {} if ratings.no_score_because else ChosenRows(kept.frame, kept.rows, METRIC_PREFIX)
 
 
 def _rules_of_no_points(frame: pd.DataFrame) -> list[str]:
@@ -279,13 +266,13 @@ def _rules_of_no_points(frame: pd.DataFrame) -> list[str]:
     return [name for name in rules_in(frame) if not (name in RULES and RULES[name].is_about_points)]
 
 
-def _calibration_rows(ratings: CodedRatings) -> list[ShareRow]:
+def _calibration_rows(ratings: CodedRatings, is_kept: Mask) -> list[ShareRow]:
     """Return, for each dataset, how the human replies were rated, and the generators' replies in the same dialogs. All
     datasets together come first, if human replies were rated in each of them."""
     found = []
     has_human = np.zeros(int(ratings.dialog.max(initial=-1)) + 1, bool)
-    has_human[ratings.dialog[ratings.generator == HUMAN]] = True
-    checkpoints = ratings.of(has_human[ratings.dialog])
+    has_human[ratings.dialog[is_kept & (ratings.generator == HUMAN)]] = True
+    checkpoints = ratings.of(is_kept & has_human[ratings.dialog])
     for code, name in enumerate(ratings.datasets):
         part = checkpoints.in_dataset(code)
         if len(part):
@@ -316,7 +303,7 @@ def _other_variants(
         is_counted = is_kept & (everything.generator != HUMAN)
         ratings = everything.of(is_counted)
         tested = ratings if is_planned.all() else everything.of(is_counted & is_planned)
-        dataset, part = _split_by_dataset(ratings)[0]
+        dataset, part = next(_split_by_dataset(ratings))
         table, planned_table = _tables(ratings, tested)
         found.append(
             Variant(
@@ -325,7 +312,7 @@ def _other_variants(
                 replace(size_of(ratings), human_ratings=human),
                 table,
                 agreement(part.cards, dataset),
-                rank_generators(_split_by_dataset(tested)[0][1], dataset),
+                rank_generators(next(_split_by_dataset(tested))[1], dataset),
                 tuple(compare_generators(tested, seed, plan, criterion)),
                 planned_table,
             )

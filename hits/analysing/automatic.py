@@ -10,7 +10,7 @@ from django.db.models import Max
 from generation.metrics.naming import BESIDE_RATINGS
 from generation.models import CandidateScore
 from hits.analysing.analysis import METRIC_PREFIX
-from hits.frames import NO_CANDIDATE
+from hits.frames import NO_CANDIDATE, places_in, read_columns
 from hits.models import HitItem, Study
 
 DIGITS = 6  # every file format of a bundle holds that many
@@ -31,12 +31,15 @@ def metrics_of(study: Study) -> dict[str, str]:
 def add_metrics(frame: pd.DataFrame, metrics: Mapping[str, str]) -> None:
     """Add a column for each metric: NaN for human replies, and for replies without a score."""
     for metric, version in metrics.items():
-        scores = {NO_CANDIDATE: np.nan}
+        known, values = [np.array([NO_CANDIDATE], np.int64)], []
         for dialogs in _split_dialogs(frame["dialog"].unique().tolist()):
             found = CandidateScore.objects.filter(candidate__dialog__in=dialogs, metric=metric, version=version)
-            scores |= dict(found.values_list("candidate", "value"))
-        column = pd.Series(scores, dtype=np.float64).reindex(frame["candidate"])
-        frame[f"{METRIC_PREFIX}{metric}"] = column.round(DIGITS).to_numpy()
+            rows = read_columns(found.values_list("candidate", "value"), candidate=np.int64, value=np.float64)
+            known.append(rows["candidate"])
+            values.append(rows["value"])
+        # -1, for who is not known, is the last one
+        scores = np.concatenate([[np.nan], *values, [np.nan]]).round(DIGITS)
+        frame[f"{METRIC_PREFIX}{metric}"] = scores[places_in(np.concatenate(known), frame["candidate"].to_numpy())]
 
 
 def _split_dialogs(dialogs: list[Any]) -> Iterator[list[Any]]:

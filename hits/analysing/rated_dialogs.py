@@ -21,12 +21,15 @@ from hits.stats import HUMAN, CodedRatings, CriterionScale, code_ratings
 
 Array = npt.NDArray[Any]
 
+CODED = ("worker", "dialog", "dataset", "generator", "opponent", "value", "score", "card")  # what code_ratings reads
+
 
 def rated_dialogs(frame: pd.DataFrame, scales: Mapping[str, CriterionScale]) -> dict[str, Any]:
     """Return the facts about all rated dialogs, as JSON stores them."""
     is_kept = kept_mask(frame)
     codes, keys = pd.factorize(frame["dialog"])
-    apart = _apart(frame[is_kept], codes[is_kept], len(keys))
+    codes = codes.astype(np.int32)
+    apart = _apart(frame, np.flatnonzero(is_kept & frame["is_first_of_card"].to_numpy()), codes, len(keys))
     order = np.lexsort([np.asarray(keys), -np.nan_to_num(apart, nan=-1.0)])
     first = np.zeros(len(keys), np.int64)
     first[codes[::-1]] = np.arange(len(codes))[::-1]  # a row of each dialog: its first
@@ -48,22 +51,25 @@ def rated_dialogs(frame: pd.DataFrame, scales: Mapping[str, CriterionScale]) -> 
     return asdict(facts)
 
 
-def _apart(kept: pd.DataFrame, dialogs: Array, count: int) -> Array:
-    """Return how far workers are apart in each dialog; NaN where no card has two ratings."""
+def _apart(frame: pd.DataFrame, cards: Array, dialogs: Array, count: int) -> Array:
+    """Return how far workers are apart in each dialog; NaN where no card has two ratings. `cards` are the rows that
+    count."""
     # With n scores x of a card, the squared differences of its n (n - 1) / 2 pairs sum to n sum(x^2) - sum(x)^2.
-    is_first = kept["is_first_of_card"].to_numpy()
-    cards, dialog = kept[is_first], dialogs[is_first]
-    if cards.empty:
+    if not len(cards):
         return np.full(count, np.nan)
-    score = cards["score"].to_numpy(np.float64)
-    criterion = cards["criterion"].cat.codes.to_numpy().astype(np.int64)
-    card = cards["card"].to_numpy().astype(np.int64)
-    wide = int(card.max()) + 1
-    key = (dialog.astype(np.int64) * (int(criterion.max()) + 1) + criterion) * wide + card
-    names, index = np.unique(key, return_inverse=True)
-    n = np.bincount(index)
-    squares, sums = np.bincount(index, score**2), np.bincount(index, score)
-    of_card = names // wide // (int(criterion.max()) + 1)
+    criterion, card = frame["criterion"].cat.codes.to_numpy()[cards], frame["card"].to_numpy()[cards]
+    criteria, wide = int(criterion.max()) + 1, int(card.max()) + 1
+    key = dialogs[cards].astype(np.int64)
+    key *= criteria
+    key += criterion
+    key *= wide
+    key += card
+    index, names = pd.factorize(key)
+    del key, criterion, card
+    score = frame["score"].to_numpy()[cards].astype(np.float64)
+    n, sums = np.bincount(index), np.bincount(index, score)
+    squares = np.bincount(index, np.square(score, out=score))
+    of_card = names // wide // criteria
     far = np.bincount(of_card, n * squares - sums**2, minlength=count)
     pairs = np.bincount(of_card, n * (n - 1) / 2, minlength=count)
     shown: Array = np.divide(far, pairs, out=np.full(count, np.nan), where=pairs > 0)
@@ -74,9 +80,10 @@ def _by_criterion(
     frame: pd.DataFrame, is_kept: Array, codes: Array, count: int, order: Array, scales: Mapping[str, CriterionScale]
 ) -> list[tuple[str, tuple[list[str], dict[str, list[list[int]]]]]]:
     found = []
+    names = [name for name in CODED if name in frame]
     for name in frame["criterion"].cat.categories:
         rows = is_kept & (frame["criterion"] == name).to_numpy()
-        part = frame[rows]
+        part = frame[names] if rows.all() else frame[names][rows]
         if name in scales:
             part = part.assign(value=part["value"].cat.set_categories(list(scales[name].values)))
         ratings = code_ratings(part, scales.get(name))
@@ -90,7 +97,12 @@ def _count_ratings(ratings: CodedRatings, dialog: Array, count: int, order: Arra
     if ratings.opponent is not None:
         dialog = np.concatenate([dialog, dialog])
     values, writers = len(ratings.values), len(ratings.generators) + 1
-    key = (dialog.astype(np.int64) * writers + rows.generator - HUMAN) * values + rows.value
+    key = dialog.astype(np.int64)
+    key *= writers
+    key += rows.generator
+    key -= HUMAN
+    key *= values
+    key += rows.value
     counts = np.bincount(key, minlength=count * writers * values).reshape(count, writers, values)[order]
     names = [HUMAN_REPLY, *ratings.generators]
     shown = [

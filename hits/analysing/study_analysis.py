@@ -19,6 +19,12 @@ from hits.protocols import protocol_of
 from hits.screening import mark_exclusions, pooled_submissions_by_rule
 from hits.stats import CriterionScale, Plan, family_of
 
+# What an analysis, the list of rated dialogs, and their marks, labels and metrics are made from.
+ANALYSED = frozenset(
+    "submission worker hit block wave dialog dataset emotion turns position is_checkpoint card place is_first_of_card "
+    "candidate generator opponent criterion value score active_ms submitted_at origin".split()
+)
+
 
 def analyse_study(scope: Scope) -> Results:
     """Analyse what the current screening keeps; without a screening, everything counts. Interim results have confidence
@@ -83,7 +89,7 @@ def frame_to_analyse(scope: Scope) -> pd.DataFrame:
     """Return the ratings frame with everything that an analysis can use: which rules exclude a rating, the reply's
     predicted label, and its automatic metrics. Of a pool, each offering's own screening counts for its work."""
     offerings = offerings_of(scope)
-    frame = ratings_frame(scope) if isinstance(scope, Offering) else pooled_ratings_frame(offerings)
+    frame = ratings_frame(scope, ANALYSED) if isinstance(scope, Offering) else pooled_ratings_frame(offerings, ANALYSED)
     mark_exclusions(frame, pooled_submissions_by_rule(offerings))
     frame["label"] = reply_labels(scope.study, frame["candidate"].to_numpy())
     add_metrics(frame, metrics_of(scope.study))

@@ -13,7 +13,7 @@ def compare_in_whole_hits(
     """Compare the models in the HITs up to this number, by what screening keeps of the planned dialogs. A criterion
     without a rating there is left out."""
     found = {}
-    for name, part in by_criterion(frame, scales).items():
+    for name, part in by_criterion(frame, scales):
         is_used = kept_mask(part) & planned_mask(part, plan) & (part["hit"].to_numpy() <= until)
         if is_used.any():
             ratings = code_ratings(part, scales.get(name)).of(is_used)

@@ -29,6 +29,7 @@ from hits.stats import CriterionScale
 
 MADE_FROM = "ratings from elsewhere"
 RATINGS = "ratings.csv"
+ROWS_AT_ONCE = 200_000
 COLUMNS = {
     "dataset": "where the item comes from",
     "item": "what was replied to",
@@ -136,22 +137,27 @@ def _write_ratings(file: Path, read: ReadRatings) -> None:
     import pyarrow as pa
     import pyarrow.csv
 
-    frame = read.frame
-    criterion = (
-        frame["criterion"] if "criterion" in frame else pd.Series(pd.Categorical(["overall"]).repeat(len(frame)))
+    schema = pa.schema([(name, pa.float64() if name == "score" else pa.string()) for name in COLUMNS])
+    with pa.csv.CSVWriter(file, schema) as written:
+        for start in range(0, len(read.frame), ROWS_AT_ONCE):
+            part = read.frame.iloc[start : start + ROWS_AT_ONCE]
+            texts = [_safe_texts(one, len(part)) for one in _text_columns(part, read.are_raters_known)]
+            written.write_table(pa.table([*texts, pa.array(part["score"].to_numpy())], schema=schema))
+
+
+def _text_columns(part: pd.DataFrame, are_raters_known: bool) -> Sequence[Any]:
+    """Return the columns of texts, in the order of the file. Of a long scale, the score is the value."""
+    values: Any = part["value"]
+    if values.isna().any():
+        values = values.astype(object).fillna(part["score"].map(repr))
+    return (
+        part["dataset"],
+        part["external_id"],
+        part["worker"] if are_raters_known else None,
+        part["generator"],
+        part["criterion"] if "criterion" in part else pd.Categorical(["overall"]).repeat(len(part)),
+        values,
     )
-    exact = frame["score"].map(repr) if frame["value"].isna().any() else None  # of a long scale, the score is the value
-    columns: dict[str, Any] = {
-        "dataset": frame["dataset"],
-        "item": frame["external_id"],
-        "worker": frame["worker"] if read.are_raters_known else None,
-        "generator": frame["generator"],
-        "criterion": criterion,
-        "value": frame["value"] if exact is None else frame["value"].astype(object).fillna(exact),
-    }
-    arrays = [_safe_texts(one, len(frame)) for one in columns.values()]
-    table = pa.table([*arrays, pa.array(frame["score"].to_numpy())], names=list(COLUMNS))
-    pa.csv.write_csv(table, file)
 
 
 def _safe_texts(column: Any, count: int) -> Any:

@@ -21,6 +21,7 @@ RULE = (
     "have at least two ratings that count. Disagreement is the share of pairs of ratings of the same reply that "
     "differ, averaged over the dialog's replies; of equals, the first by dataset and id was taken."
 )
+USED = ["assignment", "dataset", "external_id", "card", "value"]
 NAMES = ("highest", "median", "lowest")
 Key = tuple[str, str]
 
@@ -28,7 +29,7 @@ Key = tuple[str, str]
 def example_dialogs(study: Study, frame: pd.DataFrame, warning: str) -> str:
     """Return the appendix. `frame` is a bundle's own, with every rating."""
     main = str(frame["criterion"].astype("category").cat.categories[0])
-    kept = frame[kept_mask(frame) & (frame["criterion"] == main).to_numpy()]
+    kept = frame[USED][kept_mask(frame) & (frame["criterion"] == main).to_numpy()]
     chosen = choose_dialogs(kept)
     lines = [*([f"% {warning}", rf"\textbf{{{escape(warning)}.}}", ""] if warning else [])]
     lines += [r"\section{Example dialogs}", escape(RULE), ""]

@@ -57,7 +57,10 @@ def read_ratings(path: Path, about: About) -> pd.DataFrame:
     columns = list(described(about.rules, list(about.metrics), bool(about.offerings)))
     try:
         table = _READERS[path.suffix](path, columns, _analysed_columns(columns))
-        frame: pd.DataFrame = table.to_pandas()
+        # Column by column, and each is given up as soon as it is copied: two copies of all would be gigabytes.
+        frame: pd.DataFrame = table.to_pandas(split_blocks=True, self_destruct=True)
+        del table
+        _give_memory_back()
     except (OSError, LookupError, ValueError, TypeError, NotImplementedError) as error:  # includes all of pyarrow's
         raise EvalPlatformError(f"{path.name} can't be read as a bundle's ratings: {_first_line(error)}") from error
     _refuse_gaps(frame, columns, path)
@@ -76,8 +79,11 @@ def read_ratings(path: Path, about: About) -> pd.DataFrame:
     frame["label"] = pd.Categorical(frame["label"], categories=sorted(frame["label"].dropna().unique()))
     frame["emotion"] = pd.Categorical(frame["emotion"], categories=sorted(frame["emotion"].dropna().unique()))
     ids, names = pd.factorize(frame["external_id"])
-    frame["dialog"] = frame["dataset"].cat.codes.to_numpy(np.int64) * len(names) + ids
     frame["external_id"] = pd.Categorical.from_codes(ids, names)
+    dialog = frame["dataset"].cat.codes.to_numpy(np.int64)
+    dialog *= len(names)
+    dialog += ids
+    frame["dialog"] = dialog
     return frame
 
 
@@ -119,6 +125,13 @@ def _ordered_category(column: "pd.Series[Any]", names: Sequence[str], path: Path
     if strangers := sorted(set(column.dropna().unique()) - set(names)):
         raise EvalPlatformError(f"{path.name} has {strangers[0]!r} as {column.name}, which bundle.json does not name.")
     return pd.Categorical(column, categories=list(names))
+
+
+def _give_memory_back() -> None:
+    """Give back what pyarrow keeps for the next table: a gigabyte for ten million ratings."""
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()
 
 
 def _schema(columns: Sequence[str], texts: Any = None) -> Any:

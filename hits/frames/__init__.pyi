@@ -1,3 +1,5 @@
+from .arrays import places_in as places_in
+from .arrays import read_columns as read_columns
 from .built_frames import DEFAULT_TIME as DEFAULT_TIME
 from .built_frames import USUAL_VALUES as USUAL_VALUES
 from .built_frames import build_ratings as build_ratings

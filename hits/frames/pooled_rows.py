@@ -8,7 +8,7 @@ Guaranteed: a worker of two crowds is two workers, since nobody can know whether
 one crowd, the same id is the same worker in all its environments.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 
 import numpy as np
@@ -22,9 +22,10 @@ from hits.frames.study_tables import NameWorker, StudyTables
 from hits.models import Offering
 
 
-def pooled_ratings_frame(offerings: Sequence[Offering]) -> pd.DataFrame:
+def pooled_ratings_frame(offerings: Sequence[Offering], columns: Collection[str] | None = None) -> pd.DataFrame:
     """Read the ratings of all these offerings of one study, one offering after the other."""
-    parts = [ratings_from(StudyTables(one, named_by_crowd(one, partial(pseudonym, one.study)))) for one in offerings]
+    named = [(one, named_by_crowd(one, partial(pseudonym, one.study))) for one in offerings]
+    parts = [ratings_from(StudyTables(one, name_worker), columns) for one, name_worker in named]
     workers = union_categoricals([part["worker"] for part in parts], sort_categories=True)
     frame = pd.concat([part.drop(columns="worker") for part in parts], ignore_index=True)
     frame["worker"] = workers

@@ -32,7 +32,8 @@ that memory does not grow with the study.
     origin            category  where the submission came from: people, simulation or rehearsal
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -50,8 +51,9 @@ OF_WORK = ("submitted_at", "origin")
 OF_ITEM = ("dialog", "dataset", "external_id", "emotion", "turns", "position", "is_checkpoint")
 
 
-def ratings_frame(offering: Offering) -> pd.DataFrame:
-    return ratings_from(StudyTables(offering))
+def ratings_frame(offering: Offering, columns: Collection[str] | None = None) -> pd.DataFrame:
+    """Return the frame, or some of its columns: of ten million ratings, all of them take a gigabyte."""
+    return ratings_from(StudyTables(offering), columns)
 
 
 def rating_chunks(
@@ -84,40 +86,39 @@ def _labels(items: QuerySet[HitItem], candidates: Array) -> Any:
     return category(found, list(names))
 
 
-def ratings_from(tables: StudyTables) -> pd.DataFrame:
+def ratings_from(tables: StudyTables, columns: Collection[str] | None = None) -> pd.DataFrame:
     submissions, items, times = tables.submissions, tables.items, tables.times
     rows = only_known(tables.ratings(), submissions["submission"])
     by_submission = places_in(submissions["submission"], rows["submission"])
     by_item = places_in(items["item"], rows["item"])
     keys = [rows["candidate"], rows["criterion"], rows["card"], items["position"][by_item], by_submission]
     order = np.lexsort([rows["opponent"], *keys] if rows["opponent"].any() else keys)
-    rows = {name: column[order] for name, column in rows.items()}
+    del keys
+    for name in rows:
+        rows[name] = rows[name][order]
     by_submission, by_item = by_submission[order], by_item[order]
-    of_submission = {name: submissions[name].take(by_submission) for name in ("worker", *OF_HIT, *OF_WORK)}
     of_answer = _places_of_answers(times, submissions["submission"], items["item"], by_submission, by_item)
-    return pd.DataFrame(
-        {
-            "submission": rows["submission"],
-            "worker": of_submission["worker"],
-            **{name: of_submission[name] for name in OF_HIT},
-            "item": rows["item"],
-            **{name: items[name].take(by_item) for name in OF_ITEM},
-            "card": rows["card"],
-            "place": rows["place"],
-            "is_first_of_card": changes(by_submission, by_item, rows["card"], rows["criterion"]),
-            "candidate": rows["candidate"],
-            "generator": tables.generators_of(rows["candidate"]),
-            "is_gold": rows["candidate"] == NO_CANDIDATE,
-            "opponent": tables.generators_of(rows["opponent"]),
-            "criterion": category(rows["criterion"], tables.criteria),
-            "value": category(rows["value"], tables.values),
-            "score": tables.scores[rows["criterion"], rows["value"]],
-            "active_ms": np.append(times["active_ms"], 0)[of_answer],
-            "hidden_ms": np.append(times["hidden_ms"], 0)[of_answer],
-            "submitted_at": of_submission["submitted_at"],
-            "origin": of_submission["origin"],
-        }
-    )
+    makers: dict[str, Callable[[], Any]] = {
+        "submission": lambda: rows["submission"],
+        **{name: partial(submissions[name].take, by_submission) for name in ("worker", *OF_HIT)},
+        "item": lambda: rows["item"],
+        **{name: partial(items[name].take, by_item) for name in OF_ITEM},
+        "card": lambda: rows["card"],
+        "place": lambda: rows["place"],
+        "is_first_of_card": lambda: changes(by_submission, by_item, rows["card"], rows["criterion"]),
+        "candidate": lambda: rows["candidate"],
+        "generator": lambda: tables.generators_of(rows["candidate"]),
+        "is_gold": lambda: rows["candidate"] == NO_CANDIDATE,
+        "opponent": lambda: tables.generators_of(rows["opponent"]),
+        "criterion": lambda: category(rows["criterion"], tables.criteria),
+        "value": lambda: category(rows["value"], tables.values),
+        "score": lambda: tables.scores[rows["criterion"], rows["value"]],
+        "active_ms": lambda: np.append(times["active_ms"], 0)[of_answer],
+        "hidden_ms": lambda: np.append(times["hidden_ms"], 0)[of_answer],
+        **{name: partial(submissions[name].take, by_submission) for name in OF_WORK},
+    }
+    made = {name: make() for name, make in makers.items() if columns is None or name in columns}
+    return pd.DataFrame(made, copy=False)  # nobody else has these arrays
 
 
 def _places_of_answers(times: dict[str, Array], submissions: Array, items: Array, *wanted: Array) -> Array:

@@ -68,6 +68,9 @@ class Clusters:
         counts = (np.bincount(codes) for codes in (self.dialog, self.worker))
         return [some[some > 0].astype(np.float64) for some in counts]
 
+    def of_rows(self, rows: npt.NDArray[np.bool_]) -> "Clusters":
+        return Clusters(self.dialog[rows], self.worker[rows], self.answer[rows])
+
     @staticmethod
     def of(dialog: Codes, worker: Codes) -> "Clusters":
         return Clusters(dialog, worker, dialog.astype(np.int64) * (int(worker.max(initial=0)) + 1) + worker)
@@ -170,12 +173,11 @@ def _spread(terms: Sequence[Floats], clusters: Clusters) -> Spread:
     return Spread(variance, freedom, scarce=scarce, freedoms=(min(freedoms), max(freedoms)))
 
 
-def joint_spread(values: Floats, sums: Sequence[Floats], clusters: Clusters) -> tuple[Spread, float | Undefined]:
+def joint_spread(values: Floats, terms: Sequence[Floats], clusters: Clusters) -> tuple[Spread, float | Undefined]:
     """Compute the spread of several statistics, and the p-value that all of them are 0: Wald's statistic as
-    Hotelling's, with as many degrees of freedom as the fewer effective clusters leave. `sums` are the influences summed
-    by dialog, by worker and by answer, (clusters, statistics) each. A covariance that would be negative is taken as
-    0."""
-    terms = [one.T @ one for one in sums]
+    Hotelling's, with as many degrees of freedom as the fewer effective clusters leave. `terms` come from the influences
+    summed by dialog, by worker and by answer: the products of two statistics' sums, (statistics, statistics) each. A
+    covariance that would be negative is taken as 0."""
     spread = _spread([np.diag(term) for term in terms], clusters)
     if spread.problem:
         return spread, Undefined(spread.problem)
@@ -190,10 +192,9 @@ def joint_spread(values: Floats, sums: Sequence[Floats], clusters: Clusters) -> 
     return spread, float(scipy.special.fdtrc(rank, freedom - rank + 1, statistic))
 
 
-def widened_covariance(sums: Sequence[Floats], clusters: Clusters) -> Floats:
+def widened_covariance(terms: Sequence[Floats], clusters: Clusters) -> Floats:
     """Return the covariance of several statistics, from their influences as in `joint_spread`, with what few degrees of
     freedom add to it: the deviation of each grows as its interval does. With one worker, only dialogs count."""
-    terms = [one.T @ one for one in sums]
     spread = _spread([np.diag(term) for term in terms], clusters)
     if spread.problem:
         dialogs = clusters.sizes[0]

@@ -5,6 +5,7 @@ order of the rows (dialogs, workers) or of the categories (datasets, generators,
 the same things give the same numbers.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
@@ -27,9 +28,9 @@ DIFFERENT_DATASETS = "the models were rated on different datasets"
 
 @dataclass(frozen=True)
 class CodedRatings:
-    """A row for each rating. Codes are small numbers, since studies have millions of rows and every selection copies
-    them: whoever multiplies codes makes them int64 first. `answer` is a worker's whole answer to one dialog, `reply`
-    one writer's reply to it.
+    """A row for each rating. Codes are small numbers, of one byte where there are few names, since studies have
+    millions of rows and every selection copies them: whoever adds to codes or multiplies them makes them larger first.
+    `answer` is a worker's whole answer to one dialog, `reply` one writer's reply to it.
 
     Where replies were compared, a row is a comparison of two replies, `reply` the two of them, and `opponent` the
     second one's writer. The same two always stand in the same order: the human reply first, then the design's order.
@@ -50,7 +51,7 @@ class CodedRatings:
     generators: tuple[str, ...]
     values: tuple[str, ...]
     scores: tuple[float, ...]  # of the values
-    workers: tuple[str, ...]
+    workers: "pd.Index[Any]"  # their names; where raters are not identified, there may be millions
     # Of a long scale, `values` are bins, with the lowest score of each; `score` is exact. These are the scale's ends.
     ends_of_bins: tuple[float, float] | None = None
     is_nominal: bool = False  # the values are labels without an order: no score means anything
@@ -63,11 +64,11 @@ class CodedRatings:
             return self
         return self._at(np.flatnonzero(rows))  # look at the whole mask once, and not for each column
 
-    def by_group(self, group: Codes, count: int) -> list["CodedRatings"]:
-        """Split the rows into `count` groups, with a single sort."""
-        order = np.argsort(group, kind="stable")
+    def by_group(self, group: Codes, count: int) -> Iterator["CodedRatings"]:
+        """Split the rows into `count` groups, with a single sort. They come one by one: all together are a copy."""
+        order = np.argsort(group, kind="stable").astype(np.int32)
         ends = np.cumsum(np.bincount(group, minlength=count))
-        return [self._at(indexes) for indexes in np.split(order, ends[:-1])]
+        return (self._at(indexes) for indexes in np.split(order, ends[:-1]))
 
     def _at(self, indexes: Codes) -> "CodedRatings":
         columns = {field.name: getattr(self, field.name) for field in fields(self)}
@@ -88,12 +89,17 @@ class CodedRatings:
             return NOT_FOR_COMPARISONS
         return NO_ORDER if self.is_nominal else ""
 
-    @cached_property
+    @property
     def from_both_sides(self) -> "CodedRatings":
         """Make each comparison two rows, one for each generator, so that it can be counted by generator; the second row
         is mirrored."""
+        # A cached reference to itself would keep a copy of all ratings until Python looks for cycles.
+        return self if self.opponent is None else self._from_both_sides
+
+    @cached_property
+    def _from_both_sides(self) -> "CodedRatings":
         if self.opponent is None:
-            return self
+            raise ValueError("Nothing was compared.")
         mirrored = len(self.values) - 1 - self.value
         changes = {
             "generator": (self.generator, self.opponent),
@@ -112,9 +118,8 @@ class CodedRatings:
         generator that has them. Where replies were compared, both met the same dialog."""
         if self.opponent is not None:
             return ("",) * len(self.generators)
-        rows = self.by_generators
-        shape = (len(rows.datasets), len(rows.generators))
-        cells = rows.dataset.astype(np.int64) * shape[1] + rows.generator
+        shape = (len(self.datasets), len(self.generators))
+        cells = self.by_generators.cells
         return pooling_problems_of(np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape) > 0)
 
     @property
@@ -123,21 +128,33 @@ class CodedRatings:
         don't count."""
         return next(filter(None, self.pooling_problems), "")
 
-    @cached_property
+    @property
     def by_generators(self) -> "CodedRatings":
-        return self.of(self.generator != HUMAN)
+        return self._by_generators if (self.generator == HUMAN).any() else self
 
     @cached_property
+    def _by_generators(self) -> "CodedRatings":
+        return self.of(self.generator != HUMAN)
+
+    @property
     def cards(self) -> "CodedRatings":
         """Return one row for each card of generators that a worker moved; agreement is counted on these."""
-        return self.of((self.generator != HUMAN) & self.is_first_of_card)
+        rows = self.by_generators
+        return rows.of(rows.is_first_of_card)
 
     @cached_property
     def card_reply(self) -> Codes:
         """Return the reply that stands for each row's card, so that a shared card counts as one thing. This works only
         for generators' rows, in which rows of one card stand together."""
+        if self.is_first_of_card.all():
+            return self.reply
         first = np.maximum.accumulate(np.where(self.is_first_of_card, np.arange(len(self)), 0))
         return self.reply[first]
+
+    @property
+    def cells(self) -> Codes:
+        """Return the dataset and generator of each row of a generator, as one number."""
+        return self.dataset.astype(np.int32) * len(self.generators) + self.generator
 
     def of_generator(self, code: int) -> "CodedRatings":
         """Return the rows of a generator's replies, and the comparisons that it takes part in."""
@@ -173,14 +190,14 @@ def code_ratings(frame: pd.DataFrame, scale: CriterionScale | None = None) -> Co
     worker, workers = pd.factorize(frame["worker"])
     worker = worker.astype(np.int32)
     answer = _factorize_pairs(dialog, worker)
-    reply_by = generator + 1  # 0 is the human reply
+    reply_by = generator.astype(np.int32) + 1  # 0 is the human reply
     opponent = _opponents(frame, generators)
     if opponent is not None:
         is_turned = generator > opponent
         generator, opponent = np.where(is_turned, opponent, generator), np.where(is_turned, generator, opponent)
         value = np.where(is_turned, len(values) - 1 - value, value)
         score = np.where(is_turned, -score, score)
-        reply_by = (generator + 1) * len(generators) + opponent
+        reply_by = (generator.astype(np.int32) + 1) * len(generators) + opponent
     return CodedRatings(
         dialog=dialog,
         worker=worker,
@@ -197,7 +214,7 @@ def code_ratings(frame: pd.DataFrame, scale: CriterionScale | None = None) -> Co
         generators=generators,
         values=values,
         scores=scores,
-        workers=tuple(str(name) for name in workers),
+        workers=pd.Index(workers),
         ends_of_bins=(min(scale.scores), max(scale.scores)) if scale is not None and scale.bins else None,
         is_nominal=scale is not None and scale.is_nominal,
     )
@@ -206,7 +223,13 @@ def code_ratings(frame: pd.DataFrame, scale: CriterionScale | None = None) -> Co
 def _categories(column: "pd.Series[Any]") -> tuple[Codes, tuple[str, ...]]:
     if not isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype("category")
-    return column.cat.codes.to_numpy().astype(np.int32), tuple(str(name) for name in column.cat.categories)
+    names = tuple(str(name) for name in column.cat.categories)
+    return column.cat.codes.to_numpy().astype(_smallest_type(len(names))), names
+
+
+def _smallest_type(count: int) -> type[np.signedinteger[Any]]:
+    """Return the type of so many codes."""
+    return np.int8 if count < 128 else np.int16 if count < 32_768 else np.int32
 
 
 def _opponents(frame: pd.DataFrame, generators: tuple[str, ...]) -> Codes | None:
@@ -216,7 +239,7 @@ def _opponents(frame: pd.DataFrame, generators: tuple[str, ...]) -> Codes | None
         raise ValueError("Some ratings of this criterion are comparisons, and some are not.")
     column = frame["opponent"].astype("category")
     indexes = {name: code for code, name in enumerate(generators)}
-    codes = np.array([indexes[str(name)] for name in column.cat.categories], np.int32)
+    codes = np.array([indexes[str(name)] for name in column.cat.categories], _smallest_type(len(generators)))
     return codes[column.cat.codes.to_numpy()]
 
 
@@ -226,18 +249,20 @@ def _values(
     """Return the values best first, whatever the order of the categories; values that nobody chose keep their place."""
     if scale is not None and scale.bins:
         # The first bin is the best: count the bins whose lowest score is above the rating.
-        value = (score[:, None] < np.asarray(scale.bins)[:-1]).sum(axis=1).astype(np.int32)
+        value = np.zeros(len(score), _smallest_type(len(scale.bins)))
+        for lowest in scale.bins[:-1]:
+            value += score < lowest
         return value, scale.bin_names, scale.bins
     codes, names = _categories(column)
     if scale is not None and set(names) <= set(scale.values):
-        indexes = np.array([scale.values.index(name) for name in names], np.int32)
+        indexes = np.array([scale.values.index(name) for name in names], _smallest_type(len(scale.values)))
         return indexes[codes], scale.values, scale.scores
     found = np.full(len(names), np.nan)
     found[codes] = score
     missing = np.isnan(found)
     found[missing] = -np.flatnonzero(missing) + (np.nanmax(found + np.arange(len(names))) if not missing.all() else 0)
     order = np.argsort(-found, kind="stable")
-    rank = np.empty(len(names), np.int32)
+    rank = np.empty(len(names), _smallest_type(len(names)))
     rank[order] = np.arange(len(names))
     return rank[codes], tuple(names[index] for index in order), tuple(float(found[index]) for index in order)
 
@@ -252,8 +277,10 @@ def _is_first_of_card(frame: pd.DataFrame, answer: Codes, generator: Codes) -> M
     if "card" not in frame:
         return np.ones(len(frame), bool)
     card = frame["card"].to_numpy().astype(np.int64)
-    keys = np.where(generator == HUMAN, -1 - np.arange(len(frame)), answer * (card.max(initial=0) + 1) + card)
-    return ~pd.Series(keys).duplicated().to_numpy()
+    card += answer * (card.max(initial=0) + 1)
+    is_human = np.flatnonzero(generator == HUMAN)
+    card[is_human] = -1 - is_human
+    return ~pd.Series(card, copy=False).duplicated().to_numpy()
 
 
 def pooling_problems_of(has_ratings: Mask) -> tuple[str, ...]:

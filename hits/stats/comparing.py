@@ -21,7 +21,7 @@ A worker puts A into good and B into bad in one dialog, both into okay in anothe
 the superiority of A (1 + 1/2) / 2 = 3/4.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -66,14 +66,12 @@ def compare_generators(
     """Compare in all datasets together if there are several, then in each."""
     if ratings.is_nominal:
         return _of_labels(ratings)
-    plan = plan or Plan()
+    plan, ratings = plan or Plan(), ratings.by_generators
     outcome = _outcome(ratings, plan)
     scopes = _scopes(ratings, plan, criterion)
-    compared = _Compared.of(ratings, outcome, seed)
     sizes = [PairSizes.of(scope.rows) for scope in scopes]
     families = _families(ratings, scopes, sizes)
-    made = [compared.in_scope(*both, families) for both in zip(scopes, sizes, strict=True)]
-    found = corrected(made)
+    found = corrected(_Compared.of(ratings, outcome, seed).in_scopes(scopes, sizes, families))
     tested = family_sizes(found)
     return [
         comparisons_table(scope.dataset, scope.rows, pairs, outcome, tested)
@@ -87,10 +85,15 @@ class _Scope:
 
     dataset: str | None
     part: int
-    rows: CodedRatings
+    ratings: CodedRatings
     is_primary: bool
     plan: Plan
     criterion: str
+
+    @property
+    def rows(self) -> CodedRatings:
+        """The ratings of this scope. Those of all scopes would be another copy of all ratings, so nobody keeps them."""
+        return self.ratings if self.dataset is None else self.ratings.in_dataset(self.part)
 
     def has_primary(self, first: str, second: str) -> bool:
         return self.is_primary and self.plan.has_primary(first, second, self.criterion)
@@ -102,7 +105,7 @@ def _scopes(ratings: CodedRatings, plan: Plan, criterion: str) -> list[_Scope]:
     count = len(ratings.datasets)
     is_pooled = (not ratings.pooling_problem) if plan.is_pooled is None else plan.is_pooled
     single = [
-        _Scope(name, code, ratings.in_dataset(code), count == 1 or not is_pooled, plan, criterion)
+        _Scope(name, code, ratings, count == 1 or not is_pooled, plan, criterion)
         for code, name in enumerate(ratings.datasets)
     ]
     return [_Scope(None, count, ratings, is_pooled, plan, criterion), *single] if count > 1 else single
@@ -181,32 +184,36 @@ class _Pair:
 
 @dataclass(frozen=True)
 class _Compared:
-    """All pairs, and what the permutation test says of them."""
+    """All answers, and what the permutation test says of the pairs."""
 
     ratings: CodedRatings
     outcome: str
-    pairs: Sequence[_Pair]
+    answers: Answers
     flips: SignFlips
 
     @staticmethod
     def of(ratings: CodedRatings, outcome: str, seed: int) -> "_Compared":
         answers, parts = answers_of(ratings), len(ratings.datasets)
-        codes = combinations(range(len(ratings.generators)), 2)
-        pairs = [_Pair.of(answers, first, second, ratings.scores[0]) for first, second in codes]
-        family = len(pairs) * (parts + 1 if parts > 1 else 1)
-        flips = sign_flip_test([pair.to_turn(outcome, parts) for pair in pairs], parts, family, seed)
-        return _Compared(ratings, outcome, pairs, flips)
+        turned = [pair.to_turn(outcome, parts) for pair in _pairs(answers, ratings)]
+        family = len(turned) * (parts + 1 if parts > 1 else 1)
+        return _Compared(ratings, outcome, answers, sign_flip_test(turned, parts, family, seed))
 
-    def in_scope(self, scope: _Scope, sizes: PairSizes, families: dict[bool, int]) -> list[Comparison]:
-        return [
-            replace(found, is_primary=scope.has_primary(found.first, found.second))
-            for found in (self._compare(index, scope, sizes, families) for index in range(len(self.pairs)))
-        ]
+    def in_scopes(
+        self, scopes: Sequence[_Scope], sizes: Sequence[PairSizes], families: dict[bool, int]
+    ) -> list[list[Comparison]]:
+        """Compare all pairs in each scope."""
+        found: list[list[Comparison]] = [[] for _ in scopes]
+        for index, pair in enumerate(_pairs(self.answers, self.ratings)):
+            for pairs, scope, size in zip(found, scopes, sizes, strict=True):
+                one = self._compare(index, pair, scope, size, families)
+                pairs.append(replace(one, is_primary=scope.has_primary(one.first, one.second)))
+        return found
 
-    def _compare(self, index: int, scope: _Scope, sizes: PairSizes, families: dict[bool, int]) -> Comparison:
-        parts, pair = len(self.ratings.datasets), self.pairs[index]
+    def _compare(
+        self, index: int, pair: _Pair, scope: _Scope, sizes: PairSizes, families: dict[bool, int]
+    ) -> Comparison:
         first, second = (self.ratings.generators[code] for code in (pair.first, pair.second))
-        here = pair.in_part(scope.part, parts)
+        here = pair.in_part(scope.part, len(self.ratings.datasets))
         problems = [self.ratings.pooling_problems[code] for code in (pair.first, pair.second)]
         if scope.dataset is None and any(problems):
             return _not_compared(first, second, problems[0] or problems[1])
@@ -215,7 +222,7 @@ class _Compared:
         by_raters: Comparison | None = None
         if not paired.side_by_side or not sizes.can_be_paired(here.answers, pair.first, pair.second, family):
             apart = sizes.apart(pair.first, pair.second, paired.side_by_side)
-            by_raters = _unpaired(first, second, here, scope.rows.by_generators, self.outcome, apart)
+            by_raters = _unpaired(first, second, here, scope.rows, self.outcome, apart)
             if not paired.side_by_side or by_raters.kind == "unpaired":
                 return by_raters
         if paired.side_by_side < FEWEST:
@@ -223,6 +230,12 @@ class _Compared:
         # A drawn p-value is an estimate: it must not fall below what the dialogs can give.
         p_value = max(float(self.flips.p_values[index, scope.part]), smallest_p_value(paired.dialogs))
         return _paired(first, second, here, self.outcome, p_value, self.flips.floor, paired)
+
+
+def _pairs(answers: Answers, ratings: CodedRatings) -> Iterator[_Pair]:
+    """Make the pairs one by one: all pairs of many generators would take far more memory than the ratings."""
+    for first, second in combinations(range(len(ratings.generators)), 2):
+        yield _Pair.of(answers, first, second, ratings.scores[0])
 
 
 def _paired(
@@ -235,7 +248,9 @@ def _paired(
     has_scores = pair.answers.pairs is None
     columns = [decisive, wins, *([pair.best, pair.score] if has_scores else [])]
     means = [float(column.mean()) for column in columns]
-    influences = np.column_stack([(column - mean) / count for column, mean in zip(columns, means, strict=True)])
+    influences = np.empty((len(columns), count)).T
+    for index, (column, mean) in enumerate(zip(columns, means, strict=True)):
+        np.divide(column - mean, count, out=influences[:, index])
     spread = spread_of(influences, clusters)
     intervals = [interval_of(mean, spread, index) for index, mean in enumerate(means)]
     intervals[1] = share_interval(means[1], spread, 1, min(map(len, clusters.sizes)))  # superiority is a share

@@ -16,6 +16,7 @@ for what they say, and each worker is reliable with .745, about (4 + 2) / (4 + 4
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -83,9 +84,14 @@ class _Steps:
         self.replies, self.workers, self.values = int(reply.max()) + 1, int(worker.max()) + 1, value_count
         self.ratings = len(reply)
         shape = (self.replies, self.workers * value_count)
-        said = csr_array((np.ones(len(reply)), (reply, worker * value_count + value)), shape=shape)
+        # Whole numbers of four bytes, where they are enough: scipy keeps them, and there are two tables of all ratings.
+        small: type[np.signedinteger[Any]] = np.int32 if shape[1] < 2**31 else np.int64
+        column: Codes = worker.astype(small) * value_count
+        np.add(column, value, out=column)
+        said = csr_array((np.ones(len(reply)), (reply, column)), shape=shape)
+        del column
         self._said, self._by_column = said, said.T.tocsr()
-        counts = np.bincount(value * self.replies + reply, minlength=self.replies * value_count)
+        counts = np.bincount(value.astype(np.int64) * self.replies + reply, minlength=self.replies * value_count)
         self._shares = counts.reshape(value_count, -1) / np.bincount(reply, minlength=self.replies)
         prior = np.full((value_count, 1, value_count), WRONG * has_prior)
         prior[range(value_count), 0, range(value_count)] = RIGHT * has_prior

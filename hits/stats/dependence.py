@@ -14,8 +14,9 @@ the slope divided by its deviation over dialogs: a test by formula found too muc
 Four ratings of one generator, at places 0 and 1 with scores 3, 3 and 2, 2: the effects are +0.5 and -0.5.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,64 +30,67 @@ from hits.stats.outcomes import Dependence, Level
 from hits.stats.sign_flips import holm
 
 Floats = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+Column = npt.NDArray[Any]  # numbers, of whatever type the frame has
 
+FACTORS = ("place", "position", "day", "wave", "time")
+SOURCES = {"day": ("submitted_at", "day"), "time": ("active_ms", "time taken")}  # columns, and what they say
 TRENDS = ("place", "position")
 TURNS = 399
 FLOOR = 1 / (1 + TURNS)  # the smallest p-value that can come out
 MOST_ROUNDS = 100
 OWN_WAVES = "each offering has waves of its own"
 MOST_LEVELS = 12  # with more levels, a level counts as a number, with a slope
+CELLS_AT_ONCE = 4_000_000  # of tables with a row for each answer
+
+Columns = pd.DataFrame | Mapping[str, "pd.Series[Any]"]
 
 
-def dependences(frame: pd.DataFrame, ratings: CodedRatings, seed: int = 1) -> list[Dependence]:
+def dependences(frame: Columns, ratings: CodedRatings, seed: int = 1) -> list[Dependence]:
     """Test each factor. The frame has the same rows as `ratings`. Factors are corrected together by Holm's method."""
-    rows = ratings.generator >= 0
-    clusters, adjusting = Clusters.of_ratings(ratings.by_generators), _Adjusting.of(frame, ratings, rows)
-    scores = adjusting.less_means(ratings.score[rows])
+    rows, is_row = ratings.by_generators, ratings.generator >= 0
+    clusters, adjusting = Clusters.of_ratings(rows), _Adjusting.of(frame, rows, is_row)
     found = []
-    for name, column in _factors(frame, ratings).items():
+    for name in FACTORS:  # one after the other, since each column is as long as the study
+        column = _factor(frame, name, ratings, is_row)
         if isinstance(column, Undefined):
             found.append(Dependence(name, column, column, "", column, column))
         elif name == "time":
-            found.append(_within_workers(column[rows], ratings.score[rows], clusters, adjusting, seed))
+            found.append(_within_workers(column, rows.score, clusters, adjusting, seed))
         else:
-            found.append(_by_level(name, column[rows], scores, clusters, adjusting))
+            found.append(_by_level(name, column, adjusting.less_means(rows.score), clusters, adjusting))
     return _corrected(found)
 
 
-def _factors(frame: pd.DataFrame, ratings: CodedRatings) -> Mapping[str, Floats | Undefined]:
+def _factor(frame: Columns, name: str, ratings: CodedRatings, is_row: Mask) -> Column | Undefined:
     if ratings.no_score_because:
         # In a comparison, what a place or an hour adds to one reply it adds to the other too.
-        return dict.fromkeys(("place", "position", "day", "wave", "time"), Undefined(ratings.no_score_because))
-    return {
-        "place": _column(frame, "place"),
-        "position": _column(frame, "position"),
-        "day": _days(frame),
-        "wave": Undefined(OWN_WAVES) if "offering" in frame else _column(frame, "wave"),
-        "time": _log_time(frame),
-    }
+        return Undefined(ratings.no_score_because)
+    if name == "wave" and "offering" in frame:
+        return Undefined(OWN_WAVES)
+    source, told = SOURCES.get(name, (name, name))
+    if source not in frame:
+        return Undefined(f"the ratings do not say the {told}")
+    column = frame[source]
+    if name == "day":
+        return _days(column)[is_row]
+    values: Column = column.to_numpy()
+    if name == "time" and not (values > 0).any():
+        return Undefined(f"the ratings do not say the {told}")
+    return _log_time(values[is_row]) if name == "time" else values[is_row]
 
 
-def _column(frame: pd.DataFrame, name: str) -> Floats | Undefined:
-    if name not in frame:
-        return Undefined(f"the ratings do not say the {name}")
-    return frame[name].to_numpy(np.float64)
-
-
-def _days(frame: pd.DataFrame) -> Floats | Undefined:
+def _days(column: "pd.Series[Any]") -> Column:
     """Count the days since the first one, in UTC."""
-    if "submitted_at" not in frame:
-        return Undefined("the ratings do not say the day")
-    days = frame["submitted_at"].dt.floor("D")
-    return np.asarray((days - days.min()).dt.days, np.float64)
+    days: Column = column.dt.tz_localize(None).to_numpy().astype("datetime64[D]").astype(np.int32)
+    return days - days.min() if len(days) else days
 
 
-def _log_time(frame: pd.DataFrame) -> Floats | Undefined:
+def _log_time(active_ms: Column) -> Floats:
     """Return log2 of the seconds; NaN if the page did not measure them."""
-    if "active_ms" not in frame or not (frame["active_ms"] > 0).any():
-        return Undefined("the ratings do not say the time taken")
-    seconds = frame["active_ms"].to_numpy(np.float64) / 1000
-    return np.log2(np.where(seconds > 0, seconds, np.nan))
+    seconds = active_ms / 1000
+    seconds[seconds <= 0] = np.nan
+    return np.log2(seconds, out=seconds)
 
 
 @dataclass(frozen=True)
@@ -95,34 +99,37 @@ class _Adjusting:
     counts: Floats
 
     @staticmethod
-    def of(frame: pd.DataFrame, ratings: CodedRatings, rows: npt.NDArray[np.bool_]) -> "_Adjusting":
-        cell = ratings.dataset[rows] * len(ratings.generators) + ratings.generator[rows]
+    def of(frame: Columns, rows: CodedRatings, is_row: Mask) -> "_Adjusting":
+        cell = rows.cells
         if "is_checkpoint" in frame:
-            cell = 2 * cell.astype(np.int64) + frame["is_checkpoint"].to_numpy()[rows]
-        return _Adjusting(cell, np.bincount(cell).astype(np.float64))
+            cell *= 2
+            cell += frame["is_checkpoint"].to_numpy()[is_row]
+        return _Adjusting.by(cell)
 
     @staticmethod
     def by(cell: Codes) -> "_Adjusting":
         return _Adjusting(cell, np.bincount(cell).astype(np.float64))
 
-    def of_rows(self, rows: npt.NDArray[np.bool_]) -> "_Adjusting":
-        return _Adjusting(self.cell[rows], np.bincount(self.cell[rows]).astype(np.float64))
+    def of_rows(self, rows: Mask) -> "_Adjusting":
+        return _Adjusting.by(self.cell[rows])
 
-    def less_means(self, column: Floats) -> Floats:
+    def less_means(self, column: Column) -> Floats:
         sums = np.bincount(self.cell, weights=column)
-        return np.asarray(column - (sums / np.maximum(self.counts, 1))[self.cell])
+        means = (sums / np.maximum(self.counts, 1))[self.cell]
+        return np.asarray(np.subtract(column, means, out=means))
 
 
-def _by_level(name: str, column: Floats, scores: Floats, clusters: Clusters, adjusting: _Adjusting) -> Dependence:
+def _by_level(name: str, column: Column, scores: Floats, clusters: Clusters, adjusting: _Adjusting) -> Dependence:
     level, levels = pd.factorize(column, sort=True)
+    level = level.astype(np.int32)
     if len(levels) < 2:
         nothing = Undefined(f"all ratings have the same {name}" if len(levels) else "there is no rating")
         return Dependence(name, nothing, nothing, name, nothing, nothing)
     if len(levels) > MOST_LEVELS:
         return _by_number(name, name, column, scores, clusters, adjusting)
     counts = np.bincount(level)
-    effects, sums = _level_effects(level, counts, scores, clusters, adjusting)
-    spread, p_value = joint_spread(effects, sums, clusters)
+    effects, products = _level_effects(level, counts, scores, clusters, adjusting)
+    spread, p_value = joint_spread(effects, products, clusters)
     if spread.problem:
         nothing = Undefined(spread.problem)
         return Dependence(name, nothing, nothing, name, nothing, nothing)
@@ -143,36 +150,59 @@ def _by_level(name: str, column: Floats, scores: Floats, clusters: Clusters, adj
 def _level_effects(
     level: Codes, counts: Codes, scores: Floats, clusters: Clusters, adjusting: _Adjusting
 ) -> tuple[Floats, list[Floats]]:
-    """Return the effects, and the sums of their influences by dialog, worker and answer. All of it comes from sums over
-    levels and over cells: a column for each level would take gigabytes for many ratings."""
+    """Return the effects, and the products of their influences summed by dialog, worker and answer. All of it comes
+    from sums over levels and over cells: a column for each level would take gigabytes for many ratings."""
     levels, cells = len(counts), len(adjusting.counts)
-
-    def by_level(codes: Codes, size: int, weights: Floats | None = None) -> Floats:
-        found = np.bincount(codes.astype(np.int64) * levels + level, weights=weights, minlength=size * levels)
-        return np.asarray(found.reshape(size, levels), np.float64)
-
-    shares = by_level(adjusting.cell, cells) / np.maximum(adjusting.counts, 1)[:, None]  # of the levels in each cell
+    in_cells = _table(adjusting.cell, cells, level, levels)
+    shares = in_cells / np.maximum(adjusting.counts, 1)[:, None]  # of the levels in each cell
     products = np.diag(counts) - (shares.T * adjusting.counts) @ shares
     inverse = pseudo_inverse(products)
     slopes = inverse @ np.bincount(level, weights=scores, minlength=levels)  # scores' means in the cells are 0
-    rest = scores - slopes[level] + (shares @ slopes)[adjusting.cell]
+    rest = slopes[level]
+    np.subtract(scores, rest, out=rest)
+    rest += (shares @ slopes)[adjusting.cell]
     centring = np.eye(levels) - counts / counts.sum()  # rows: a level less the mean of all ratings
-    sums = []
+    turning = (centring @ inverse).T
+    found = []
     for codes in (clusters.dialog, clusters.worker, clusters.answer):
-        size = int(codes.max()) + 1
-        in_cells = np.bincount(codes.astype(np.int64) * cells + adjusting.cell, weights=rest, minlength=size * cells)
-        products = by_level(codes, size, rest) - in_cells.reshape(size, cells) @ shares
-        sums.append(products @ (centring @ inverse).T)
-    return np.asarray(centring @ slopes), sums
+        found.append(np.zeros((levels, levels)))
+        for some, own, size in _clusters_at_once(codes, levels + cells):
+            by_level = _table(own, size, level[some], levels, rest[some])
+            by_level -= _table(own, size, adjusting.cell[some], cells, rest[some]) @ shares
+            sums = by_level @ turning
+            found[-1] += sums.T @ sums
+    return np.asarray(centring @ slopes), found
+
+
+def _table(rows: Codes, height: int, columns: Codes, width: int, weights: Floats | None = None) -> Floats:
+    """Sum the weights of each row and column, or count."""
+    found = np.bincount(rows.astype(np.int64) * width + columns, weights=weights, minlength=height * width)
+    return np.asarray(found.reshape(height, width), np.float64)
+
+
+def _clusters_at_once(codes: Codes, width: int) -> Iterator[tuple[slice | Codes, Codes, int]]:
+    """Split the clusters, so that a table of so many columns has no more than `CELLS_AT_ONCE`. Yield which ratings
+    belong to them, their clusters numbered from 0, and how many clusters these are.
+
+    >>> parts = _clusters_at_once(np.array([0, 2, 1, 2]), CELLS_AT_ONCE // 2)
+    >>> [(rows.tolist(), own.tolist(), count) for rows, own, count in parts]
+    [([0, 2], [0, 1], 2), ([1, 3], [0, 0], 1)]
+    """
+    count, at_once = int(codes.max()) + 1, max(1, CELLS_AT_ONCE // width)
+    if count <= at_once:
+        yield slice(None), codes, count
+        return
+    for start in range(0, count, at_once):
+        some = np.flatnonzero((codes >= start) & (codes < start + at_once))
+        yield some, codes[some] - start, min(at_once, count - start)
 
 
 def _by_number(
-    name: str, unit: str, column: Floats, scores: Floats, clusters: Clusters, adjusting: _Adjusting
+    name: str, unit: str, column: Column, scores: Floats, clusters: Clusters, adjusting: _Adjusting
 ) -> Dependence:
     known = ~np.isnan(column)
     if not known.all():
-        clusters = Clusters(clusters.dialog[known], clusters.worker[known], clusters.answer[known])
-        adjusting = adjusting.of_rows(known)
+        clusters, adjusting = clusters.of_rows(known), adjusting.of_rows(known)
         column, scores = column[known], adjusting.less_means(scores[known])
     column = adjusting.less_means(column)
     square = float(column @ column)
@@ -181,19 +211,23 @@ def _by_number(
         nothing = Undefined(f"all ratings have the same {name}")
         return Dependence(name, no_levels, nothing, unit, nothing, nothing)
     slope = float(column @ scores) / square
-    influences = column * (scores - slope * column) / square
+    influences = scores - slope * column
+    influences *= column
+    influences /= square
     every = (clusters.dialog, clusters.worker, clusters.answer)
-    sums = [np.asarray(np.bincount(codes, weights=influences)[:, None], np.float64) for codes in every]
-    spread, p_value = joint_spread(np.array([slope]), sums, clusters)
+    sums = (np.bincount(codes, weights=influences) for codes in every)
+    spread, p_value = joint_spread(np.array([slope]), [np.array([[one @ one]]) for one in sums], clusters)
     found = Estimate(slope, interval_of(slope, spread))
     return Dependence(name, no_levels, found, unit, p_value, p_value)
 
 
 def _within_workers(column: Floats, scores: Floats, clusters: Clusters, adjusting: _Adjusting, seed: int) -> Dependence:
     known = ~np.isnan(column)
-    clusters = Clusters(clusters.dialog[known], clusters.worker[known], clusters.answer[known])
-    adjusting, worker = adjusting.of_rows(known), _Adjusting.by(clusters.worker)
-    column, scores = (_less_both(one[known], adjusting, worker) for one in (column, scores))
+    if not known.all():
+        clusters, adjusting = clusters.of_rows(known), adjusting.of_rows(known)
+        column, scores = column[known], scores[known]
+    worker = _Adjusting.by(clusters.worker)
+    column, scores = (_less_both(one, adjusting, worker) for one in (column, scores))
     found = _by_number("time", "twice the time", column, scores, clusters, worker)
     if isinstance(found.slope, Undefined):
         return found
@@ -206,7 +240,8 @@ def _less_both(column: Floats, one: _Adjusting, other: _Adjusting) -> Floats:
     for _ in range(MOST_ROUNDS):
         before = column
         column = other.less_means(one.less_means(column))
-        if np.abs(column - before).max(initial=0) < 1e-9:
+        before = before - column
+        if max(before.max(initial=0), -before.min(initial=0)) < 1e-9:
             break
     return column
 

@@ -32,11 +32,14 @@ FEWEST_REPLIES, FEWEST_GENERATORS = 4, 3
 DRAWS = 2000
 
 
-def metric_correlations(ratings: CodedRatings, metrics: Mapping[str, Floats], seed: int = 1) -> list[MetricCorrelation]:
+def metric_correlations(
+    ratings: CodedRatings, metrics: Mapping[str, npt.ArrayLike], seed: int = 1
+) -> list[MetricCorrelation]:
     """Correlate each metric with the ratings. It has a number for each rating: its reply's, or NaN if that has none."""
     found: list[MetricCorrelation] = []
     replies: _Replies | None = None
-    for name, column in metrics.items():
+    for name in metrics:
+        column = np.asarray(metrics[name], np.float64)
         known = (ratings.generator >= 0) & ~np.isnan(column)
         if replies is None or not np.array_equal(replies.known, known):  # usually, all metrics know the same replies
             replies = _Replies.of(ratings, known)
@@ -100,24 +103,35 @@ class _Replies:
             )
         return scores, metric
 
-    def summed_influences(self, rows: CodedRatings, scores: Floats, metric: Floats) -> list[Floats]:
-        """Return the influences on the generators' mean scores and on their mean metric, summed by dialog, by worker
-        and by answer: (clusters, twice the generators). A metric says nothing about workers."""
+    def products_of_influences(self, rows: CodedRatings, scores: Floats, metric: Floats) -> list[Floats]:
+        """Return the products of the influences on the generators' mean scores and on their mean metric, summed by
+        dialog, by worker and by answer: (twice the generators, twice the generators). A metric says nothing about
+        workers."""
         size = len(scores)
         counts = np.bincount(self.generator, minlength=size)
         raters = np.bincount(self.reply)[self.reply]
-        of_ratings = (rows.score - scores[rows.generator]) / (raters * counts[rows.generator])
+        of_ratings = rows.score - scores[rows.generator]
+        of_ratings /= raters * counts[rows.generator]
+        del raters
         of_replies = (self.metric - metric[self.generator]) / counts[self.generator]
-        sums = []
-        for codes in (rows.dialog, rows.worker, rows.answer):
+
+        def summed(codes: Codes, generator: Codes, influences: Floats) -> Floats:
+            cells = codes.astype(np.int64) * size + generator
             length = int(codes.max(initial=-1)) + 1
-            by_score = np.bincount(codes * size + rows.generator, weights=of_ratings, minlength=length * size)
-            padded = np.hstack([by_score.reshape(length, size), np.zeros((length, size))])
-            sums.append(np.asarray(padded, np.float64))
-        dialog = rows.dialog[self.first]
-        by_metric = np.bincount(dialog * size + self.generator, weights=of_replies, minlength=len(sums[0]) * size)
-        sums[0][:, size:] = by_metric.reshape(-1, size)
-        return sums
+            found = np.bincount(cells, weights=influences, minlength=length * size)
+            return np.asarray(found.reshape(length, size), np.float64)
+
+        by_dialog = [
+            summed(rows.dialog, rows.generator, of_ratings),
+            summed(rows.dialog[self.first], self.generator, of_replies),
+        ]
+        both = np.hstack(by_dialog)
+        products = [both.T @ both]
+        for codes in (rows.worker, rows.answer):
+            of_scores = summed(codes, rows.generator, of_ratings)
+            products.append(np.zeros((2 * size, 2 * size)))
+            products[-1][:size, :size] = of_scores.T @ of_scores
+        return products
 
 
 def _pearson(x: Floats, y: Floats, dialog: Codes) -> Estimate | Undefined:
@@ -150,8 +164,8 @@ def _of_generators(rows: CodedRatings, replies: _Replies, seed: int) -> Estimate
     if rows.dialog_count < 2:
         return Estimate(float(value), Undefined("all ratings are of one dialog"))
     clusters = Clusters.of_ratings(rows)
-    sums = replies.summed_influences(rows, scores, metric)
-    roots, vectors = np.linalg.eigh(widened_covariance(sums, clusters))
+    products = replies.products_of_influences(rows, scores, metric)
+    roots, vectors = np.linalg.eigh(widened_covariance(products, clusters))
     rng = np.random.Generator(np.random.SFC64(seed))
     drawn = rng.standard_normal((DRAWS, len(roots))) * np.sqrt(np.maximum(roots, 0)) @ vectors.T
     of_scores, of_metric = np.split(drawn, 2, axis=1)

@@ -44,7 +44,7 @@ def rows_by_dataset(ratings: CodedRatings) -> list[ShareRow]:
     rows, count = _of_generators(ratings), len(ratings.generators)
     return [
         row_of(one, rows.datasets[index // count], rows.generators[index % count])
-        for index, one in enumerate(rows.by_group(rows.dataset * count + rows.generator, len(rows.datasets) * count))
+        for index, one in enumerate(rows.by_group(rows.cells, len(rows.datasets) * count))
     ]
 
 

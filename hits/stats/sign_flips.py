@@ -104,7 +104,7 @@ class _Prepared:
         dialogs = int(pair.dialog.max(initial=-1)) + 1
         by_part = csr_array((difference, (part, dialog)), shape=(parts, dialogs))
         by_part.sum_duplicates()
-        indexes = part * len(workers) + worker
+        indexes = part.astype(np.int64) * len(workers) + worker
         squares = np.array([float(row @ row) for row in np.split(by_part.data, by_part.indptr[1:-1])])
         of_answers = np.bincount(part, weights=difference**2, minlength=parts)
         return _Prepared(

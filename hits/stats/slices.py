@@ -40,14 +40,13 @@ def slice_rows(ratings: CodedRatings, columns: Mapping[str, Levels]) -> list[Sli
 
 def _slices(rows: CodedRatings, level: Codes, names: tuple[str, ...], shown: Codes) -> list[Slice]:
     count = len(rows.generators)
-    cells = level.astype(np.int64) * count + rows.generator
-    parts = rows.by_group(cells, len(names) * count)
+    cells = level.astype(np.int32) * count + rows.generator
     problems = _problems(rows, cells, len(names))
+    is_shown = np.isin(np.arange(len(names)), shown)
     return [
-        _slice(names[index], rows.generators[code], part, problems[index][code])
-        for index in shown
-        for code in range(count)
-        if len(part := parts[index * count + code])
+        _slice(names[cell // count], rows.generators[cell % count], part, problems[cell // count][cell % count])
+        for cell, part in enumerate(rows.by_group(cells, len(names) * count))
+        if is_shown[cell // count] and len(part)
     ]
 
 
@@ -56,7 +55,7 @@ def _problems(rows: CodedRatings, cells: Codes, levels: int) -> list[tuple[str, 
     count, datasets = len(rows.generators), len(rows.datasets)
     if rows.opponent is not None:
         return [("",) * count] * levels
-    counts = np.bincount(cells * datasets + rows.dataset, minlength=levels * count * datasets)
+    counts = np.bincount(cells.astype(np.int64) * datasets + rows.dataset, minlength=levels * count * datasets)
     return [pooling_problems_of(one.T > 0) for one in counts.reshape(levels, count, datasets)]
 
 

@@ -29,10 +29,12 @@ def find_true_values(ratings: CodedRatings) -> TrueValues | Undefined:
         return Undefined(NOT_FOR_COMPARISONS)
     if ratings.ends_of_bins is not None:
         return Undefined("on a long scale there is no true value, only a mean")
-    unit, units = pd.factorize(cards.card_reply)
+    unit, units = _numbered(cards.card_reply)
     if len(units) == len(cards):
         return Undefined("no reply has ratings by two workers")
-    worker, workers = pd.factorize(cards.worker)
+    worker, workers = _numbered(cards.worker)
+    if len(workers) == len(cards):  # of whom nothing can be learnt, so that the prior would say who is reliable
+        return Undefined("no worker rated two replies")
     values = len(ratings.values)
     found = dawid_skene(unit, worker, cards.value, values)
     counts = np.bincount(unit * values + cards.value, minlength=len(units) * values).reshape(-1, values)
@@ -41,13 +43,18 @@ def find_true_values(ratings: CodedRatings) -> TrueValues | Undefined:
     means = np.bincount(unit, weights=cards.score) / counts.sum(axis=1)
     columns = np.column_stack([found.posterior, majority, means])
     of_worker = np.bincount(worker)
-    named = sorted((ratings.workers[code], index) for index, code in enumerate(workers))
+    named = sorted((str(ratings.workers[code]), index) for index, code in enumerate(workers))
     return TrueValues(
         _shares(rows, units, columns),
         tuple(Reliability(name, int(of_worker[index]), float(found.reliability[index])) for name, index in named),
         found.steps,
         found.is_converged,
     )
+
+
+def _numbered(codes: Codes) -> tuple[Codes, Codes]:
+    numbers, found = pd.factorize(codes)
+    return numbers.astype(np.int32), found
 
 
 def _shares(rows: CodedRatings, units: Codes, columns: Floats) -> tuple[TrueShares, ...]:

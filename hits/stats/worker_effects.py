@@ -45,7 +45,7 @@ def worker_effect(ratings: CodedRatings, seed: int = 1) -> WorkerEffect:
     nothing = _problem(rows)
     if nothing:
         return WorkerEffect(nothing, nothing, nothing)
-    cell = rows.dataset * len(rows.generators) + rows.generator
+    cell = rows.cells
     counts = np.maximum(np.bincount(cell), 1)
     rest = rows.score - (np.bincount(cell, weights=rows.score) / counts)[cell]
     table = _Table.of(rows, rest)

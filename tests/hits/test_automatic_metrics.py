@@ -13,6 +13,7 @@ from hits.analysing import analyse_study, source_of
 from hits.analysing.study_analysis import frame_to_analyse
 from hits.exporting import RATINGS_FILES, check_bundle, export_bundle
 from hits.exporting.ratings_files import read_ratings
+from hits.frames import NO_CANDIDATE
 from hits.models import Study, offering_for
 from hits.stats import Undefined
 from tests.hits.rated import BEST_FIRST, rate
@@ -42,10 +43,10 @@ def test_scores_of_the_newest_version_stand_beside_ratings(scored: Study) -> Non
     metric = analyse_study(offering_for(scored, "local")).main.metrics[0]
 
     newest = dict(CandidateScore.objects.filter(version="a network").values_list("candidate", "value"))
-    rated = frame[~frame["is_gold"]]
+    rated = frame[frame["candidate"] != NO_CANDIDATE]
     assert [name for name in frame.columns if name.startswith("metric_")] == ["metric_similarity"]
     assert rated["metric_similarity"].tolist() == pytest.approx([newest[key] for key in rated["candidate"]], abs=1e-6)
-    assert frame[frame["is_gold"]]["metric_similarity"].isna().all()
+    assert frame[frame["candidate"] == NO_CANDIDATE]["metric_similarity"].isna().all()
     assert metric.replies == rated["candidate"].nunique()
     assert not isinstance(metric.of_generators, Undefined)
     assert metric.of_generators.value > 0.8

@@ -1,6 +1,7 @@
 """Table 5: by hand, and coverage on simulated studies."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from hits.stats import (
@@ -107,3 +108,24 @@ def test_human_replies_are_no_generators() -> None:
 
     assert (ratings.generator == HUMAN).sum() == frame["is_gold"].sum() > 0
     assert sum(row.ratings for row in table_rows(ratings)) == (~frame["is_gold"]).sum()
+
+
+def test_many_datasets_and_models_are_not_mixed_up_by_small_codes() -> None:
+    """Codes have one byte where there are few names, and 12 datasets of 13 models each are more than a byte holds."""
+    datasets, models = np.divmod(np.arange(156), 13)
+    frame = pd.DataFrame(
+        {
+            "worker": np.arange(156) % 5,
+            "dialog": datasets,
+            "dataset": [f"d{number:02}" for number in datasets],
+            "generator": [f"m{number:02}" for number in models],
+            "value": np.where(np.arange(156) % 7, "good", "bad"),
+            "score": np.where(np.arange(156) % 7, 2.0, 1.0),
+        }
+    )
+
+    rows = rows_by_dataset(code_ratings(frame))
+
+    named = [(f"d{dataset:02}", f"m{model:02}") for dataset in range(12) for model in range(13)]
+    assert [(row.dataset, row.generator) for row in rows] == named
+    assert [row.mean_score.value for row in rows if isinstance(row.mean_score, Estimate)] == frame["score"].tolist()

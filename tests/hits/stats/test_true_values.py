@@ -82,3 +82,9 @@ def test_single_ratings_say_nothing_about_truth() -> None:
     assert find_true_values(ratings_of({1: {"u": "g"}, 2: {"v": "b"}})) == Undefined(
         "no reply has ratings by two workers"
     )
+
+
+def test_workers_of_one_rating_each_say_nothing_about_themselves() -> None:
+    found = find_true_values(ratings_of({1: {"u": "g", "v": "g", "w": "b"}, 2: {"x": "g", "y": "b"}}))
+
+    assert found == Undefined("no worker rated two replies")
