@@ -16,8 +16,8 @@ from evalplatform.logs import logging_config
 
 env = read_environment()
 
-# The statistics' arrays are small: with threads, numpy only waits for itself. On a busy machine with two cores, results of
-# a million ratings took 27.6 CPU seconds instead of 5.9. numpy reads this when it is imported, which is later than here.
+# The statistics' arrays are small: with threads, numpy only waits for itself. On a busy machine with two cores, results
+# of a million ratings took 27.6 CPU seconds instead of 5.9. numpy reads this when it is imported, later than here.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 VAR_DIR = env.VAR_DIR
