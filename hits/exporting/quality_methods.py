@@ -26,6 +26,12 @@ def _checkpoints(sources: Sources) -> Iterator[str]:
     if not checkpoints.per_hit:
         yield "There were no attention checks."
         return
+    if not sources.design.tells_points:
+        yield (
+            f"In {count_of(checkpoints.per_hit, 'dialog')} of each task, the human reply was hidden among the models' "
+            "and rated like them. Workers were told of no points and won none by it."
+        )
+        return
     yield (
         f"In {count_of(checkpoints.per_hit, 'dialog')} of each task, the human reply was hidden among the models' as a "
         f"checkpoint; a worker who {protocol.how_it_was_won()} won a bonus point. "

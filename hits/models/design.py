@@ -284,6 +284,11 @@ class StudyDesign(Part):
         return of_protocol.model_validate(settings, context=info.context)
 
     @property
+    def tells_points(self) -> bool:
+        """False if pages say nothing of points: there is no bonus, and no button that would tell them."""
+        return bool(self.pay.bonus_cents) or self.checkpoints.feedback == "at once"
+
+    @property
     def primary_pairs(self) -> list[tuple[str, str]]:
         """Return the primary family: pairs of generators, each pair in the order of `generators`, none twice."""
         every = list(combinations(self.generators, 2))

@@ -19,6 +19,7 @@ from hits.protocols.likert_design import (
     LikertDesign,
     LikertWarmUpReply,
     find_bad_words,
+    find_impossible_share,
     find_unknown_criteria,
 )
 from hits.protocols.protocol import Instrument, Judgement, OwnSetting, Presented, Protocol, Value
@@ -60,6 +61,7 @@ class Likert(Protocol[LikertDesign]):
             "choice",
             choices=[("points", "points, each a button"), ("slider", "a slider from 0 to 100")],
         ),
+        OwnSetting("task.models_per_dialog", "Models whose replies a dialog shows", "number", "0: all of them"),
         OwnSetting(
             "task.layout",
             "Replies to a dialog are shown",
@@ -85,7 +87,18 @@ class Likert(Protocol[LikertDesign]):
     # --- Designing
 
     def problems(self) -> list[DesignProblem]:
-        return [*find_unknown_criteria(self.design), *find_bad_words(self.design)]
+        return [
+            *find_unknown_criteria(self.design),
+            *find_bad_words(self.design),
+            *find_impossible_share(self.design),
+        ]
+
+    # --- Batching
+
+    def line_up(self, number: int, has_gold: bool) -> Sequence[str]:
+        names, shown = self.design.generators, self.design.task.models_per_dialog or len(self.design.generators)
+        chosen = {(number + step) % len(names) for step in range(shown)}
+        return [name for place, name in enumerate(names) if place in chosen]
 
     # --- Serving
 
@@ -222,14 +235,24 @@ class Likert(Protocol[LikertDesign]):
 
     def how_it_was_asked(self) -> str:
         task = self.design.task
-        seen = "the replies of all models side by side" if self.is_side_by_side else "one reply after the other"
         asked = [f"{one.title} (“{one.question}”)" for one in self.criteria]
         many = len(asked) > 1
         order = " Criteria came in an order that changed between workers." if many and self._is_balanced else ""
         skipped = " They could also answer that they can't say, which counts as no rating." if task.may_skip else ""
         return (
-            f"Workers saw a dialog with {seen}, in an order that changed between workers and without the models' "
-            f"names, and rated each reply {self._scales_in_words} for {_joined(asked)}.{order}{skipped}"
+            f"Workers saw a dialog with {self._seen_in_words}, without the models' names, and rated each reply "
+            f"{self._scales_in_words} for {_joined(asked)}.{order}{skipped}"
+        )
+
+    @property
+    def _seen_in_words(self) -> str:
+        shown, way = self.design.task.models_per_dialog, "side by side" if self.is_side_by_side else "one by one"
+        order = "in an order that changed between workers"
+        if not 0 < shown < len(self.design.generators):
+            return f"the replies of all models {way}, {order}"
+        turns = "the models took turns over the dialogs"
+        return (
+            f"one model's reply ({turns})" if shown == 1 else f"the replies of {shown} models {way}, {order} ({turns})"
         )
 
     @property

@@ -53,6 +53,8 @@ class LikertTask(TaskPart):
     criteria: list[AskedCriterion] = Field(
         default=[AskedCriterion.model_validate(one) for one in likert_texts.CRITERIA], min_length=1, max_length=7
     )
+    # How many of the models' replies a dialog shows; 0 means all. Those that come take turns over the dialogs.
+    models_per_dialog: int = Field(0, ge=0, le=20)
     layout: Literal["grid", "one by one"] = "grid"
     answer_by: Literal["points", "slider"] = "points"
     criteria_order: Literal["balanced", "as listed"] = "balanced"
@@ -100,6 +102,22 @@ def find_unknown_criteria(design: LikertDesign) -> Iterator[DesignProblem]:
                     f"warm_up.replies.{number}.fitting",
                     f"{name!r} is not a criterion of this study; its criteria are {', '.join(names)}",
                 )
+
+
+def find_impossible_share(design: LikertDesign) -> Iterator[DesignProblem]:
+    """Report what can't be done where a dialog shows some of the models only."""
+    shown, known = design.task.models_per_dialog, len(design.generators)
+    if shown > known:
+        message = f"there {'is one model' if known == 1 else f'are {known} models'}; write at most that, or 0 for all"
+        yield DesignProblem("task.models_per_dialog", message)
+    if not 0 < shown < known:
+        return
+    if design.analysis.drop_losers:
+        message = "can't be used where a dialog shows some of the models only: it might lose the last one; drop none"
+        yield DesignProblem("analysis.drop_losers", message)
+    if design.analysis.stop_when_decided and shown == 1:
+        message = "compares replies to the same dialog, and here each dialog shows one; set task.models_per_dialog to 2"
+        yield DesignProblem("analysis.stop_when_decided", message)
 
 
 def find_bad_words(design: LikertDesign) -> Iterator[DesignProblem]:

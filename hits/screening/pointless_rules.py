@@ -52,8 +52,9 @@ def no_checks(design: StudyDesign, field: str) -> list[DesignProblem]:
 
 def single_cards(design: StudyDesign, field: str) -> list[DesignProblem]:
     """Report a rule that compares a dialog's cards where each dialog has one answer only."""
-    is_comparison = protocol_of(design).criteria[0].is_comparison
-    if len(design.generators) > 1 and not is_comparison:
+    protocol = protocol_of(design)
+    is_comparison = protocol.criteria[0].is_comparison
+    if len(protocol.line_up(0, False)) > 1 and not is_comparison:
         return []
     why = "two replies are compared" if is_comparison else "one model makes one card a dialog"
     message = f"it compares the cards of a dialog, and here {why}, so that it finds nobody; {REMOVE}"

@@ -246,6 +246,7 @@ def _page_without_work(
 def _study_facts(study: FrozenStudy, words: CrowdWords, dialogs: int, bonus_dialogs: int) -> dict[str, Any]:
     design = study.design
     has_bonus = bool(design.pay.bonus_cents and bonus_dialogs)
+    told = bonus_dialogs if design.tells_points else 0
     return {
         "requester": design.task.requester or words.requester,
         "dialogs": dialogs,
@@ -256,8 +257,8 @@ def _study_facts(study: FrozenStudy, words: CrowdWords, dialogs: int, bonus_dial
         "approval": _describe_approval(design, words),
         "bonus": money(design.pay.bonus_cents, design.pay.currency) if has_bonus else "",
         "bonus_rule": bonus_rule(study.protocol, bonus_dialogs) if has_bonus else "",
-        "what_counts": study.protocol.what_counts() if bonus_dialogs else "",
-        "bonus_dialogs": bonus_dialogs,
+        "what_counts": study.protocol.what_counts() if told else "",
+        "bonus_dialogs": told,
         "max_hits": design.crowd.max_hits_per_worker,
     }
 

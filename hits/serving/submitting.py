@@ -131,6 +131,8 @@ def points_later(hit: FrozenHit, assignment: Assignment) -> str:
 
 
 def _count_bonus_dialogs(hit: FrozenHit) -> int:
+    if not hit.study.design.tells_points:
+        return 0
     return sum(item.gold_card is not None for item in hit.items)
 
 
