@@ -1,4 +1,4 @@
-"""Write the list of files in docs/architecture.md, with the first sentence of each: python -m examples.write_map
+"""Write the list of files in docs/files.md, with the first sentence of each: python -m examples.write_map
 
 A module's sentence is that of its docstring; without one, a command's help or the first class that has a docstring. A
 TypeScript file or style sheet begins with a comment. So the map is as good as these first sentences.
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "architecture.md"
+PAGE = ROOT / "docs" / "files.md"
 BEGIN, END = "<!-- python -m examples.write_map writes what follows -->", "<!-- end of what it writes -->"
 
 # In the order in which a reader meets them.

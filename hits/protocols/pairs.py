@@ -97,7 +97,7 @@ class Pairs(Protocol[PairsDesign]):
     def value_of(self, sent: PairsSent, card_order: Sequence[int]) -> Value:
         if not set(sent.better) <= {one.name for one in self.design.task.questions}:
             raise InvalidAnswer("Nobody was asked about that.")
-        if sent.why and not self.design.task.asks_why:
+        if sent.why.strip() and not self.design.task.asks_why:
             raise InvalidAnswer("Nobody was asked why.")
         if sent.better and len(card_order) != 2:
             raise InvalidAnswer("There are no two replies to compare.")
@@ -105,7 +105,8 @@ class Pairs(Protocol[PairsDesign]):
         if not set(sent.better.values()) <= said.keys():
             raise InvalidAnswer("This dialog has no such reply.")
         better = {name: said[side] for name, side in sent.better.items()}
-        return {"better": better, **({"why": sent.why} if sent.why else {})}
+        why = sent.why.strip()
+        return {"better": better, **({"why": why} if why else {})}
 
     @property
     def _without_a_winner(self) -> list[str]:

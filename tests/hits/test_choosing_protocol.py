@@ -12,7 +12,7 @@ from hits.models.design import Part
 from hits.protocols import PROTOCOLS, OwnSetting
 from tests.conftest import DEMO
 from tests.hits.test_study_form import STEPS, send_back, shown_fields
-from tests.hits.toy_pairs import Pairs
+from tests.hits.toy_duels import Duels
 from tests.hits.toy_scales import Scales, ScalesDesign, ScalesWarmUp
 from tests.pages import html_of
 
@@ -36,7 +36,7 @@ TYPED = {
 
 @pytest.fixture(autouse=True)
 def toys(monkeypatch: pytest.MonkeyPatch) -> None:
-    for toy in (Scales, Pairs):
+    for toy in (Scales, Duels):
         monkeypatch.setitem(PROTOCOLS, toy.name, toy)
 
 

@@ -1,4 +1,4 @@
-"""A protocol that compares two replies goes through every room: from the study file to a bundle that can be checked."""
+"""A toy that compares two replies goes through every room: from the study file to a bundle that can be checked."""
 
 import csv
 import io
@@ -26,14 +26,14 @@ from hits.stats import Estimate, Undefined
 from hits.stats.coded_ratings import NOT_FOR_COMPARISONS
 from tests.conftest import DEMO
 from tests.hits.crowd import CrowdWorker, now, people, publish
-from tests.hits.toy_pairs import Pairs
+from tests.hits.toy_duels import Duels
 
 SETTINGS = {**DEMO, "protocol": "duels"}
 
 
 @pytest.fixture(autouse=True)
 def pairs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(PROTOCOLS, "duels", Pairs)
+    monkeypatch.setitem(PROTOCOLS, "duels", Duels)
 
 
 @pytest.fixture

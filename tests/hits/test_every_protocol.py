@@ -15,14 +15,14 @@ from hits.protocols.sent_answers import COMMON_FIELDS, Sent
 from hits.serving.copies import CheckCopy, DialogCopy
 from tests.conftest import DEMO
 from tests.hits.protocol_contract import check_protocol
-from tests.hits.toy_pairs import Pairs
+from tests.hits.toy_duels import Duels
 from tests.hits.toy_protocol import Stars
 from tests.hits.toy_scales import Scales
 
 GOOD = Scale(("2", "1"), ("two", "one"), (2, 1))
 
 
-@pytest.mark.parametrize("protocol", [*PROTOCOLS.values(), Stars, Scales, Pairs], ids=lambda one: one.name)
+@pytest.mark.parametrize("protocol", [*PROTOCOLS.values(), Stars, Scales, Duels], ids=lambda one: one.name)
 def test_a_protocol_keeps_the_contract(protocol: type[Protocol[Any]]) -> None:
     check_protocol(protocol)
 
@@ -44,7 +44,7 @@ class OtherDefault(StudyDesign):
 
 
 def changed(**members: Any) -> type[Protocol[Any]]:
-    return type("Changed", (Pairs,), members)
+    return type("Changed", (Duels,), members)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def changed(**members: Any) -> type[Protocol[Any]]:
 def test_a_protocol_that_can_t_work_is_refused_when_it_is_registered(
     protocol: type[Protocol[Any]], problem: str
 ) -> None:
-    assert checked_protocol(Pairs) is Pairs
+    assert checked_protocol(Duels) is Duels
 
     with pytest.raises(BadProtocol, match=problem):
         checked_protocol(protocol)

@@ -153,3 +153,10 @@ def test_two_models_that_say_the_same_are_a_tie() -> None:
 
     assert (rating.candidate, rating.opponent, rating.value) == (1, 2, "tie")
     assert list(pairs(may_tie=False).judgements(pairs().nothing(), [0], cards)) == []
+
+
+@pytest.mark.parametrize(("typed", "stored"), [("  \n ", None), ("\n It listens. \n", "It listens.")])
+def test_a_reason_has_no_blanks_around_it(typed: str, stored: str | None) -> None:
+    value = pairs(asks_why=True).read({"better": {"overall": "first"}, "why": typed}, [0, 1])
+
+    assert value.get("why") == stored

@@ -1,4 +1,4 @@
-"""Pairs: two replies to a dialog side by side, and which of them is better, on two criteria. A protocol of tests."""
+"""Duels: two replies to a dialog side by side, and which of them is better, on two criteria. A protocol of tests."""
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -17,7 +17,7 @@ SCALE = Scale(("win", "tie", "loss"), ("better", "as good", "worse"), (1, 0, -1)
 SIDES = ("first", "both", "second")  # by place on the page: for the reply at the first, the values of SCALE
 
 
-class PairsTask(TaskPart):
+class DuelsTask(TaskPart):
     description: str = "Compare replies."
     question: str = "Which one is better?"
     welcome: str = "Welcome."
@@ -25,37 +25,37 @@ class PairsTask(TaskPart):
     consent: str = "You agree."
 
 
-class PairsReply(WarmUpReply):
+class DuelsReply(WarmUpReply):
     better: list[str] = ["first"]
 
 
-class PairsWarmUp(WarmUpPart):
-    replies: list[PairsReply] = [PairsReply(text="Oh no!"), PairsReply(text="Shelves.")]
+class DuelsWarmUp(WarmUpPart):
+    replies: list[DuelsReply] = [DuelsReply(text="Oh no!"), DuelsReply(text="Shelves.")]
 
 
-class PairsAnalysis(AnalysisPart):
+class DuelsAnalysis(AnalysisPart):
     outcome: Outcome = "win rate"
 
 
-class PairsDesign(StudyDesign):
+class DuelsDesign(StudyDesign):
     protocol: Literal["duels"] = "duels"
     checkpoints: CheckpointPart = CheckpointPart()
-    task: PairsTask = PairsTask()
-    warm_up: PairsWarmUp = PairsWarmUp()
-    analysis: PairsAnalysis = PairsAnalysis()
+    task: DuelsTask = DuelsTask()
+    warm_up: DuelsWarmUp = DuelsWarmUp()
+    analysis: DuelsAnalysis = DuelsAnalysis()
 
 
-class PairsSent(Sent):
+class DuelsSent(Sent):
     better: dict[Key, str]  # by criterion: one of SIDES
 
 
-class Pairs(Protocol[PairsDesign]):
+class Duels(Protocol[DuelsDesign]):
     """The value that is stored says by criterion which card is better: its number, or "both"."""
 
     name = "duels"
     title = "They compare two replies"
-    design_class = PairsDesign
-    sent_class = PairsSent
+    design_class = DuelsDesign
+    sent_class = DuelsSent
     own_settings = ()
     answer_noun = "comparison"
     still_missing = ("Still not compared", "compare them")
@@ -76,7 +76,7 @@ class Pairs(Protocol[PairsDesign]):
     def page_settings(self) -> dict[str, Any]:
         return {"criteria": [one.name for one in self.criteria]}
 
-    def value_of(self, sent: PairsSent, card_order: Sequence[int]) -> Value:
+    def value_of(self, sent: DuelsSent, card_order: Sequence[int]) -> Value:
         if not sent.better.keys() <= {one.name for one in self.criteria}:
             raise InvalidAnswer("Nobody was asked about that.")
         if any(side not in SIDES or len(card_order) != 2 for side in sent.better.values()):
