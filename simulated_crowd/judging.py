@@ -10,13 +10,14 @@ is random.
 """
 
 import math
+from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from statistics import NormalDist
 
 from simulated_crowd.dice import happens, normal, uniform
 from simulated_crowd.knowing import KnownDialog
 from simulated_crowd.people import SimulatedWorker
-from simulated_crowd.truths import Truth
+from simulated_crowd.truths import Truth, cuts_of
 
 Writers = tuple[str, ...]
 
@@ -29,17 +30,54 @@ class Judge:
         self._truth = truth
         self._level_count = level_count
 
+    def levels_on(
+        self, dialog: KnownDialog, cards: Sequence[Writers], level_counts: Mapping[str, int]
+    ) -> dict[str, list[int]]:
+        """Return the level of each card on each criterion, whose numbers of levels are given, the main one first. The
+        worker has one opinion of a reply for all criteria, unless the truth tells them apart."""
+        if (of_pair := self._levels_of_pair(dialog, cards)) is not None:
+            return dict.fromkeys(level_counts, of_pair)
+        main = [self.level(dialog, card) for card in cards]
+        return {
+            name: [self._level_on(dialog, card, name, count) for card in cards]
+            if name in self._truth.criteria
+            else [_scaled(level, self._level_count, count) for level in main]
+            for name, count in level_counts.items()
+        }
+
+    def _levels_of_pair(self, dialog: KnownDialog, cards: Sequence[Writers]) -> list[int] | None:
+        """Return levels of which the lower one is better, if the truth is about this pair of models."""
+        names = sorted(card[0] for card in cards if len(card) == 1)
+        shares = self._truth.shares_of_pair(*names) if len(names) == len(cards) == 2 else None
+        if shares is None:
+            return None
+        if self.worker.type.has_favourite_level:
+            return [0, 1]
+        pair = (names[0], "or", names[1])
+        if happens(self.worker.type.attention, *self.worker.key, "looks at", dialog.dataset, dialog.external_id, *pair):
+            opinion = self.opinion(dialog, pair)
+            said = sum(opinion <= _quantile(1 - cut) for cut in cuts_of(shares, self._level_count))
+        else:
+            said = int(uniform(*self.worker.key, "anywhere", dialog.external_id, *pair) * self._level_count)
+        is_worse = {names[0]: 2 * said > self._level_count - 1, names[1]: 2 * said < self._level_count - 1}
+        return [int(is_worse[card[0]]) for card in cards]
+
     def level(self, dialog: KnownDialog, writers: Writers) -> int:
+        return self._level_on(dialog, writers, "", self._level_count)
+
+    def _level_on(self, dialog: KnownDialog, writers: Writers, criterion: str, level_count: int) -> int:
+        of_criterion = (criterion,) if criterion else ()
         habits, card = self.worker.type, (dialog.dataset, dialog.external_id, *writers)
         if habits.has_favourite_level:
-            return self._favourite
-        if not happens(habits.attention, *self.worker.key, "looks at", *card):
-            return int(uniform(*self.worker.key, "anywhere", *card) * self._level_count)
-        opinion = self.opinion(dialog, writers)
-        cuts = self._truth.cuts(dialog.dataset, writers, self._level_count)
+            return _scaled(self._favourite, self._level_count, level_count)
+        if not happens(habits.attention, *self.worker.key, "looks at", *card, *of_criterion):
+            return int(uniform(*self.worker.key, "anywhere", *card, *of_criterion) * level_count)
+        opinion = self.opinion(dialog, writers, *of_criterion)
+        cuts = self._truth.cuts(dialog.dataset, writers, level_count, criterion)
         return sum(opinion <= _quantile(1 - cut) for cut in cuts)
 
-    def opinion(self, dialog: KnownDialog, writers: Writers) -> float:
+    def opinion(self, dialog: KnownDialog, writers: Writers, *criterion: str) -> float:
+        """Return the latent opinion. Of several criteria, each has its own chance and all else in common: the halo."""
         effects, seed = self._truth.effects, self.worker.seed
         name = (dialog.dataset, dialog.external_id)
         return (
@@ -47,7 +85,7 @@ class Judge:
             + math.sqrt(effects.reply) * normal(seed, "reply", *name, *writers)
             + math.sqrt(effects.worker) * self._severity
             + (math.sqrt(effects.taste) * self._taste(writers) if effects.taste else 0)
-            + math.sqrt(effects.rest) * normal(*self.worker.key, "rating", *name, *writers)
+            + math.sqrt(effects.rest) * normal(*self.worker.key, "rating", *name, *writers, *criterion)
         )
 
     def _taste(self, writers: Writers) -> float:
@@ -60,6 +98,10 @@ class Judge:
     @cached_property
     def _favourite(self) -> int:
         return int(uniform(*self.worker.key, "favourite") * self._level_count)
+
+
+def _scaled(level: int, of: int, to: int) -> int:
+    return level if of == to else round(level * (to - 1) / (of - 1))
 
 
 @lru_cache(maxsize=10_000)

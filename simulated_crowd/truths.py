@@ -1,6 +1,7 @@
 """Read the truth about replies: which share of careful ratings gives each level of the scale, and what is the default.
 
-A truth is a TOML file; truths/table5.toml is one of the two that we provide. What it does not mention has defaults.
+A truth is a TOML file; truths/table5.toml is one of those that we provide. What it does not mention has defaults. Of
+points, a mean says enough (simulated_crowd.mean_shares). Criteria may differ, and pairs may have a truth of their own.
 """
 
 import tomllib
@@ -12,6 +13,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Val
 
 from evalplatform.errors import EvalPlatformError
 from hits.stats import Effects
+from simulated_crowd.mean_shares import shares_of_mean
 
 PRESETS = {path.stem: path for path in sorted((Path(__file__).parent / "truths").glob("*.toml"))}
 HUMAN = ""  # the writer of human replies; no generator has this name
@@ -33,7 +35,11 @@ def _make_effects(values: Any) -> Any:
     return values
 
 
-Shares = Annotated[tuple[float, ...], AfterValidator(_check_shares)]
+def _from_mean(value: Any) -> Any:
+    return shares_of_mean(value) if isinstance(value, int | float) else value
+
+
+Shares = Annotated[tuple[float, ...], BeforeValidator(_from_mean), AfterValidator(_check_shares)]
 
 
 class DatasetTruth(BaseModel):
@@ -48,28 +54,45 @@ class Truth(DatasetTruth):
     default: Shares = (0.3, 0.3, 0.4)
     human: Shares = (0.7, 0.2, 0.1)
     datasets: dict[str, DatasetTruth] = {}
+    criteria: dict[str, DatasetTruth] = {}  # what is said here of a criterion comes before everything else
+    pairs: dict[str, dict[str, Shares]] = {}  # how often the first wins, ties and loses against the second
     effects: Annotated[Effects, BeforeValidator(_make_effects)] = Effects()
 
-    def shares(self, dataset: str, writer: str) -> tuple[float, ...]:
+    def shares(self, dataset: str, writer: str, criterion: str = "") -> tuple[float, ...]:
         """Return the shares of a generator's replies to a dataset. A value for both comes before one for the
-        generator."""
-        here = self.datasets.get(dataset, DatasetTruth())
+        generator, and one for the criterion before both."""
+        asked, here = self.criteria.get(criterion, DatasetTruth()), self.datasets.get(dataset, DatasetTruth())
         if writer == HUMAN:
-            return here.human or self.human
+            return asked.human or here.human or self.human
+        if found := asked.generators.get(writer) or asked.default:
+            return found
         return here.generators.get(writer) or self.generators.get(writer) or here.default or self.default
 
-    def cuts(self, dataset: str, writers: Sequence[str], level_count: int) -> list[float]:
+    def shares_of_pair(self, first: str, second: str) -> tuple[float, ...] | None:
+        """Return how often the first wins, ties and loses; None if the truth says nothing of the two."""
+        if found := self.pairs.get(first, {}).get(second):
+            return found
+        turned = self.pairs.get(second, {}).get(first)
+        return tuple(reversed(turned)) if turned else None
+
+    def cuts(self, dataset: str, writers: Sequence[str], level_count: int, criterion: str = "") -> list[float]:
         """Return the cuts of a card. A card of several generators is one reply, so it is as good as they are on
         average.
         """
-        columns = zip(*(cuts_of(self.shares(dataset, writer), level_count) for writer in writers), strict=True)
+        columns = zip(
+            *(cuts_of(self.shares(dataset, writer, criterion), level_count) for writer in writers), strict=True
+        )
         return [sum(column) / len(writers) for column in columns]
 
     def unmentioned(self, datasets: Iterable[str], generators: Iterable[str]) -> list[str]:
         """Return the generators for which the truth has no value, at least for some of these datasets."""
         names = list(datasets)
 
+        paired = {name for first, others in self.pairs.items() for name in (first, *others)}
+
         def is_mentioned(generator: str) -> bool:
+            if generator in paired or any(generator in one.generators for one in self.criteria.values()):
+                return True
             return all(generator in self.datasets.get(name, DatasetTruth()).generators for name in names)
 
         return [name for name in generators if name not in self.generators and not is_mentioned(name)]

@@ -90,7 +90,10 @@ class _DialogVisit:
         self._known = visit.dialogs[position]
         self._passing = visit.protocol.passing_levels
         self._cards = [self._find_writers(text) for text in data["cards"]]
-        self._levels = [visit.judge.level(self._known, card) for card in self._cards]
+        counts = {one.name: len(one.scale.values) for one in visit.protocol.criteria}
+        self._by_criterion = visit.judge.levels_on(self._known, self._cards, counts)
+        self._main = visit.protocol.criteria[0].name
+        self._levels = self._by_criterion[self._main]
         self._revision: int = data["answer"]["revision"]
         self._active_ms = visit.pace.active_ms[position]
         self._moves = [
@@ -109,7 +112,7 @@ class _DialogVisit:
         return {
             "position": self._position,
             "revision": self._revision,
-            **self._visit.protocol.sent_by(self._levels),
+            **self._visit.protocol.sent_on(self._by_criterion),
             "active_ms": int(self._active_ms * time_share),
             "hidden_ms": self._visit.pace.hidden_ms[self._position],
             "moves": self._moves,
@@ -128,8 +131,16 @@ class _DialogVisit:
             place = self._think_again(attempt)
             if place is None:
                 return
-            self._levels[place] = self._passing[0 if self._worker.type.is_hunting else -1]
+            self._move_up(place)
             self._moves.append([int(self._active_ms * time_share), place, self._level_name(self._levels[place])])
+
+    def _move_up(self, place: int) -> None:
+        """Give the card what passes, on each criterion."""
+        wanted = self._passing[0 if self._worker.type.is_hunting else -1]
+        protocol = self._visit.protocol
+        for one in protocol.criteria:
+            last = len(one.scale.values) - 1
+            self._by_criterion[one.name][place] = round(wanted * last / (len(protocol.scale.values) - 1))
 
     def _think_again(self, attempt: int) -> int | None:
         """Return the place of a card that the worker now takes for the human reply and moves up, or None to stop."""

@@ -14,7 +14,7 @@ The frame is that of hits.frames, or one with fewer columns (hits.elsewhere). It
     offering              category  where several offerings are put together, the marketplace of each; with `submission`
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -37,6 +37,8 @@ from hits.stats import (
     agreement,
     code_ratings,
     compare_generators,
+    count_votes,
+    criteria_correlations,
     dependences,
     find_true_values,
     human_row,
@@ -80,7 +82,17 @@ def analyse(
         tell_part = _tell_part(tell, index, count, name)
         criteria.append(_analyse_criterion(name, part, seed, plan or Plan(), known.get(name), tell_part))
         del part
-    return Results(tuple(criteria), seed, origin_in(frame), offerings=tuple(offerings_in(frame)))
+    return Results(_with_halo(criteria, frame), seed, origin_in(frame), offerings=tuple(offerings_in(frame)))
+
+
+def _with_halo(criteria: Sequence[CriterionResults], frame: pd.DataFrame) -> tuple[CriterionResults, ...]:
+    names = [one.criterion for one in criteria if not one.is_nominal]
+    if len(names) < 2:
+        return tuple(criteria)
+    found = criteria_correlations(frame, kept_mask(frame), names)
+    return tuple(
+        replace(one, halo=tuple(line for line in found if line.criterion == one.criterion)) for one in criteria
+    )
 
 
 def _tell_part(tell: Tell | None, index: int, parts: int, name: str) -> Tell:
@@ -186,6 +198,7 @@ def _analyse_kept(
             for levels in offerings.values()
             for difference in level_differences(ratings, levels, scale is not None and scale.is_by_mean)
         ),
+        votes=tuple(count_votes(tested)),
     )
 
 

@@ -17,9 +17,11 @@ from hits.stats import (
     Comparisons,
     Estimate,
     Interval,
+    PairVotes,
     Plan,
     Ranking,
     SequenceFinding,
+    Tally,
     Undefined,
     carry_on,
     sequence_finding,
@@ -117,6 +119,7 @@ def _without_verdicts(found: CriterionResults, has_all: bool) -> CriterionResult
             for one in found.offering_differences
         ),
         rankings=tuple(_without_intervals(one) for one in found.rankings),
+        votes=tuple(_without_sign_test(one) for one in found.votes),
         variants=tuple(
             replace(
                 one,
@@ -126,6 +129,16 @@ def _without_verdicts(found: CriterionResults, has_all: bool) -> CriterionResult
             for one in found.variants
         ),
     )
+
+
+def _without_sign_test(one: PairVotes) -> PairVotes:
+    nothing = Undefined(NOT_YET)
+
+    def hidden(tally: Tally) -> Tally:
+        return replace(tally, net=replace(tally.net, interval=nothing), net_error=nothing)
+
+    verdicts = one.verdicts if isinstance(one.verdicts, Undefined) else hidden(one.verdicts)
+    return replace(one, votes=hidden(one.votes), verdicts=verdicts, sign_p=nothing)
 
 
 def _without_intervals(ranking: Ranking) -> Ranking:

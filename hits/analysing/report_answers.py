@@ -79,7 +79,11 @@ def _tables_by_dataset(
     shares = tuple(Column("share", value, value) for value in found.values)
     mean = Column("mean_score", "mean score")
     columns = (
-        *((mean, Column("mean_error", "standard error"), *shares) if found.is_by_mean else (*shares, mean)),
+        *(
+            (mean, Column("mean_error", "standard error"), Column("published_error", "s/√n"), *shares)
+            if found.is_by_mean
+            else (*shares, mean)
+        ),
         *(Column(name, name) for name in ("ratings", "dialogs", "workers")),
     )
     tables = []
@@ -121,8 +125,8 @@ def _share_row(row: ShareRow, found: CriterionResults, is_leading: bool, letters
     )
     mean = replace(number(Kind.SCORE, row.mean_score), dialogs=None if row.ratings == 0 else behind)
     if found.is_by_mean:
-        error = number(Kind.SCORE, row.mean_error)
-        return Row(head, (replace(mean, is_best=is_leading and not mean.undefined), error, *cells, *sizes))
+        errors = (number(Kind.SCORE, row.mean_error), number(Kind.SCORE, row.published_error))
+        return Row(head, (replace(mean, is_best=is_leading and not mean.undefined), *errors, *cells, *sizes))
     return Row(head, (*cells, mean, *sizes))
 
 

@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import TypeVar
 
 from hits.analysing.results import CriterionResults, Results
-from hits.stats import Comparison, Comparisons, Estimate, Interval, SequenceFinding, Slice, Undefined
+from hits.stats import Comparison, Comparisons, Estimate, Interval, PairVotes, SequenceFinding, Slice, Undefined
 
 T = TypeVar("T")
 
@@ -48,6 +48,9 @@ def _ordered(found: CriterionResults) -> CriterionResults:
     def turn_sequence(one: SequenceFinding) -> SequenceFinding:
         return _turned_sequence(one) if rank(one.first) > rank(one.second) else one
 
+    def turn_votes(one: PairVotes) -> PairVotes:
+        return one.turned if rank(one.first) > rank(one.second) else one
+
     true = found.true_values
     if not isinstance(true, Undefined):
         true = replace(true, shares=tuple(sort(true.shares, lambda row: row.dataset, lambda row: row.generator)))
@@ -77,6 +80,15 @@ def _ordered(found: CriterionResults) -> CriterionResults:
                 key=lambda one: (
                     [table.dataset for table in found.comparisons].index(one.dataset),
                     sorted((rank(one.first), rank(one.second))),
+                ),
+            )
+        ),
+        votes=tuple(
+            sorted(
+                map(turn_votes, found.votes),
+                key=lambda one: (
+                    [other.dataset for other in found.votes].index(one.dataset),
+                    (rank(one.first), rank(one.second)),
                 ),
             )
         ),

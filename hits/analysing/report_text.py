@@ -56,9 +56,11 @@ def _titled_sections(report: CriterionReport) -> Iterator[tuple[str, Iterator[st
         yield "What these comparisons can't say", (f"  {note}" for note in compared.notes)
     for table in section("ranking").tables:
         yield f"Ranking, {table.title} (Bradley-Terry with ties)", _ranking(table)
+    yield from _votes(report)
     yield "Agreement of workers on the same reply", _agreement(section("agreement").tables[0])
     yield "True values, as shares of the replies", _true_values(section("true-values"))
     yield "What ratings depend on besides the model", _dependences(section("dependences").tables[0])
+    yield from _halo(report)
     if section("calibration").tables:
         yield "The human reply as a measure, in the same dialogs", _shares(section("calibration"))
     if section("labels").tables:
@@ -79,6 +81,20 @@ def _offerings(report: CriterionReport) -> Iterator[tuple[str, Iterator[str]]]:
                 exploratory = "" if table.key == "parts" else ", exploratory"
                 yield f"{table.title}{exploratory}", _plain_table(table)
             yield "What offerings together can't say", (f"  {note}" for note in section.notes)
+
+
+def _votes(report: CriterionReport) -> Iterator[tuple[str, Iterator[str]]]:
+    """Yield wins, losses and ties of each pair, where replies were compared."""
+    for section in report.sections:
+        if section.key == "votes":
+            for table in section.tables:
+                yield table.title, _plain_table(table)
+
+
+def _halo(report: CriterionReport) -> Iterator[tuple[str, Iterator[str]]]:
+    for section in report.sections:
+        if section.key == "halo":
+            yield section.title, _plain_table(section.tables[0])
 
 
 def _plain_table(table: Table) -> Iterator[str]:

@@ -12,11 +12,13 @@ from hits.analysing.report import CriterionReport, Report, Section
 from hits.analysing.report_answer_sentence import answers
 from hits.analysing.report_answers import agreement, calibration, comparisons, ranking, shares
 from hits.analysing.report_circumstances import dependences, labels, metrics, true_values, variants
+from hits.analysing.report_halo import halo
 from hits.analysing.report_interim import interim_comparisons
 from hits.analysing.report_leaderboard import leaderboards
 from hits.analysing.report_offerings import as_exploratory, describe_pool, offerings
 from hits.analysing.report_order import in_one_order
 from hits.analysing.report_slices import slices
+from hits.analysing.report_votes import votes
 from hits.analysing.results import CriterionResults, Results
 
 Make = Callable[[CriterionResults], Section]
@@ -58,6 +60,10 @@ def _report_criterion(one: CriterionResults, results: Results, wanted: tuple[Mak
         found = tuple(as_exploratory(answer, results) for answer in found)
         if not one.is_variant:
             wanted = (*wanted[:1], partial(offerings, results=results), *wanted[1:])
+    if one.votes:
+        wanted = (*wanted, votes)
+    if one.halo:
+        wanted = (*wanted, partial(halo, titles={other.criterion: other.title for other in results.criteria}))
     sections = tuple(make(one) for make in wanted)
     return CriterionReport(
         one.criterion,

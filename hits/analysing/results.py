@@ -8,10 +8,12 @@ from hits.analysing.study_progress import Progress
 from hits.stats import (
     Agreement,
     Comparisons,
+    CriteriaCorrelation,
     Dependence,
     Labels,
     LevelDifference,
     MetricCorrelation,
+    PairVotes,
     Ranking,
     SequenceFinding,
     ShareRow,
@@ -108,6 +110,8 @@ class CriterionResults:
     # Where several offerings are put together: each model in each of them, and how they differ. None of it is planned.
     by_offering: tuple[Slices, ...] = ()
     offering_differences: tuple[LevelDifference, ...] = ()
+    votes: tuple[PairVotes, ...] = ()  # where replies were compared: wins, losses and ties of each pair
+    halo: tuple[CriteriaCorrelation, ...] = ()  # how ratings go together with those on each other criterion
     is_variant: bool = False  # other screening rules than the current ones: there are no confidence sequences
 
     @property
@@ -159,6 +163,8 @@ class CriterionResults:
             separations=(),
             by_offering=(),
             offering_differences=(),
+            votes=(),
+            halo=(),
             is_variant=True,
         )
 

@@ -12,6 +12,7 @@ from evalplatform.wording import count_of
 from hits.analysing import ALL_DATASETS, Cell, CriterionReport, Kind, Report, Row, Table
 from hits.exporting.latex import document, escape, mark_table, table, table_side_by_side
 from hits.exporting.offerings_latex import offerings_table
+from hits.exporting.paper_tables_latex import criteria_table, votes_table
 from hits.stats import Interval, Undefined
 
 UNDEFINED = "--"
@@ -41,10 +42,14 @@ def latex_tables(report: Report, about: str = "All", outcome: str = "") -> dict[
             makers |= {"slices": _slices}
         if any(section.key == "offerings" for section in one.sections):
             makers |= {"offerings": offerings_table}
+        if any(section.key == "votes" for section in one.sections):
+            makers = {"votes": votes_table, **makers}
         if one.is_by_mean:
             makers = {"means": _means, **makers}
         for name, make in makers.items():
             made[f"{one.prefix}{name}.tex"] = _with_facts(make(one), one, name, about, outcome)
+    if by_mean := [one for one in report.criteria if one.is_by_mean]:
+        made = {"criteria.tex": criteria_table(by_mean, about), **made}
     made |= {"all.tex": document(name.removesuffix(".tex") for name in made)}
     warning = report.origin.warning
     return {name: mark_table(text, warning) for name, text in made.items()} if warning else made

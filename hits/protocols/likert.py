@@ -4,7 +4,7 @@ A page sends `{"ratings": {"empathy": {"0": "4"}}}` by criteria and the cards' p
 numbers. Where a study allows it, "cant_say" stands for an answer without a rating.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Annotated, Any, ClassVar
 
@@ -279,6 +279,13 @@ class Likert(Protocol[LikertDesign]):
 
     def sent_by(self, levels: Sequence[int]) -> dict[str, Any]:
         return {"ratings": {one.name: self._rated(one.scale, levels) for one in self.criteria} if levels else {}}
+
+    def sent_on(self, levels: Mapping[str, Sequence[int]]) -> dict[str, Any]:
+        rated = {
+            one.name: {str(place): one.scale.values[level] for place, level in enumerate(levels[one.name])}
+            for one in self.criteria
+        }
+        return {"ratings": rated if any(rated.values()) else {}}
 
     def _rated(self, scale: Scale, levels: Sequence[int]) -> dict[str, str]:
         step = (len(scale.values) - 1) / (len(self.scale.values) - 1)

@@ -4,7 +4,7 @@ A page sends `{"better": {"overall": "first"}, "why": ""}` by places; we store t
 The pairs are those of the study's primary family (`analysis.compare`), so what is asked is what is tested.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Annotated, Any, ClassVar
 
@@ -218,13 +218,17 @@ class Pairs(Protocol[PairsDesign]):
     # --- Simulation
 
     def sent_by(self, levels: Sequence[int]) -> dict[str, Any]:
-        if len(levels) != 2:
-            return {"better": {}, "why": ""}
+        return self.sent_on({one.name: levels for one in self.criteria})
+
+    def sent_on(self, levels: Mapping[str, Sequence[int]]) -> dict[str, Any]:
+        chosen = {one.name: self._side_by(levels[one.name]) for one in self.criteria if len(levels[one.name]) == 2}
+        return {"better": chosen, "why": ""}
+
+    def _side_by(self, levels: Sequence[int]) -> str:
         first, second = levels
-        side = SIDES[0] if first <= second and not (first == second and self._without_a_winner) else SIDES[1]
         if first == second and self._without_a_winner:
-            side = self._without_a_winner[0]
-        return {"better": {one.name: side for one in self.criteria}, "why": ""}
+            return self._without_a_winner[0]
+        return SIDES[0] if first <= second else SIDES[1]
 
 
 def _seen_from(card: int, better: int | str) -> str:

@@ -297,6 +297,10 @@ class Protocol(ABC, Generic[Design]):
     def sent_by(self, levels: Sequence[int]) -> dict[str, Any]:
         """Return what a page would send for someone who puts the card at each place on this level of `scale`."""
 
+    def sent_on(self, levels: Mapping[str, Sequence[int]]) -> dict[str, Any]:
+        """Return the same for someone with an opinion on each criterion: levels of its own scale, by its name."""
+        return self.sent_by(levels[self.criteria[0].name])
+
     @cached_property
     def passing_levels(self) -> list[int]:
         """Return the levels of the main scale that pass a checkpoint, best first.

@@ -5,11 +5,14 @@ from .coded_ratings import CodedRatings as CodedRatings
 from .coded_ratings import code_ratings as code_ratings
 from .comparing import compare_generators as compare_generators
 from .comparing_levels import level_differences as level_differences
+from .correlations import CriteriaCorrelation as CriteriaCorrelation
+from .counting_votes import count_votes as count_votes
 from .dependence import dependences as dependences
 from .estimates import ALPHA as ALPHA
 from .estimates import Estimate as Estimate
 from .estimates import Interval as Interval
 from .estimates import Undefined as Undefined
+from .halo import criteria_correlations as criteria_correlations
 from .intervals import wilson_interval as wilson_interval
 from .metrics_and_ratings import metric_correlations as metric_correlations
 from .outcomes import LARGER_OF_BOTH as LARGER_OF_BOTH
@@ -78,4 +81,6 @@ from .stopping_rule import rule_on as rule_on
 from .too_few import FEW_WORKERS as FEW_WORKERS
 from .too_few import few_dialogs_warning as few_dialogs_warning
 from .true_values import find_true_values as find_true_values
+from .vote_counts import PairVotes as PairVotes
+from .vote_counts import Tally as Tally
 from .worker_effects import worker_effect as worker_effect

@@ -34,6 +34,8 @@ class ShareRow:
     mean_score: Estimate | Undefined
     mean_error: float | Undefined = NOT_COMPUTED  # the mean score's standard error
     win_rate: Estimate | Undefined = NOT_COMPUTED  # where replies were compared; ties count half
+    # The mean score's error as papers print it, as if all ratings were independent: s / sqrt(n).
+    published_error: float | Undefined = NOT_COMPUTED
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ def row_of(ratings: CodedRatings, dataset: str | None, generator: str | None, pr
     sizes = (count, ratings.dialog_count, ratings.worker_count)
     if problem or not count:
         nothing = Undefined(problem if count else NO_RATING)
-        return ShareRow(dataset, generator, *sizes, nothing, nothing, nothing, nothing)
+        return ShareRow(dataset, generator, *sizes, nothing, nothing, nothing, nothing, nothing)
     clusters = Clusters.of_ratings(ratings)
     counts = np.bincount(ratings.value, minlength=len(ratings.values))
     shares = counts / count
@@ -78,7 +78,8 @@ def row_of(ratings: CodedRatings, dataset: str | None, generator: str | None, pr
         )
         for code, name in enumerate(ratings.values)
     )
-    return ShareRow(dataset, generator, *sizes, found, *_mean_score(ratings, clusters), _win_rate(ratings, clusters))
+    score = _mean_score(ratings, clusters)
+    return ShareRow(dataset, generator, *sizes, found, *score, _win_rate(ratings, clusters), _published_error(ratings))
 
 
 def _mean_score(ratings: CodedRatings, clusters: Clusters) -> tuple[Estimate | Undefined, float | Undefined]:
@@ -90,6 +91,13 @@ def _mean_score(ratings: CodedRatings, clusters: Clusters) -> tuple[Estimate | U
     fewest = min(ratings.dialog_count, ratings.worker_count)
     error = Undefined(spread.problem) if spread.problem else math.sqrt(spread.variance[0])
     return Estimate(mean, position_interval(mean, *ratings.score_ends, spread, fewest)), error
+
+
+def _published_error(ratings: CodedRatings) -> float | Undefined:
+    """Return the standard error that papers print, which takes all ratings as independent: s / sqrt(n)."""
+    if problem := ratings.no_score_because or ("there is one rating only" if len(ratings) == 1 else ""):
+        return Undefined(problem)
+    return float(ratings.score.std(ddof=1)) / math.sqrt(len(ratings))
 
 
 def _win_rate(ratings: CodedRatings, clusters: Clusters) -> Estimate | Undefined:
