@@ -1,4 +1,4 @@
-"""Choose the dialogs of a chunk that a generator still has to answer, each with its seed and attempt.
+"""Choose the dialogs of a chunk that a generator still has to answer, with seeds, until the run is paused or over.
 
 In: a chunk. Out: its dialogs that have neither a candidate nor the most failures allowed, one after the other.
 Guaranteed: a dialog is looked up again before it is handed out, so that whatever another process has answered meanwhile

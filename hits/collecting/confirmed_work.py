@@ -1,4 +1,4 @@
-"""Stores what the crowd says was handed in; decides which answers count, and what was given up.
+"""Stores what the crowd says was handed in; decides which answers count, what was given up, and what is due again.
 
 What comes in: a study's published HITs and a market. What goes out: a Submission with its Ratings for each assignment
 that the marketplace has, each completely or not at all; and for each that it does not have, how it ended. What is

@@ -1,4 +1,4 @@
-"""Stores submissions, which the crowd has confirmed, and their ratings; says which ratings a screening keeps."""
+"""Stores submissions, which the crowd has confirmed, and their ratings; says which work counts, and which is kept."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Lists people who were invited by name: how far each is, when they were last there, and when they were written to."""
+"""Lists people who were invited by name: how far each is, who may be reminded, when they were last there."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -7,8 +7,8 @@ from typing import Any
 def rule_in_words(name: str) -> str:
     """Write a rule's name as people read it.
 
-    >>> rule_in_words("too_few_points")
-    'too few points'
+    >>> rule_in_words("lost_for_words")
+    'lost for words'
     """
     return name.replace("_", " ")
 

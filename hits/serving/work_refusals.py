@@ -152,8 +152,8 @@ WORDS = {
     ),
     Refusal.REVOKED: Words(
         "The researchers have withdrawn your invitation to this study, so nothing more is saved or handed in here. "
-        "What you had handed in before stays with us and counts. If you think that this is a mistake, please write to "
-        "whoever invited you.",
+        f"{WHAT_IS_SUBMITTED} all the same. If you think that "
+        "this is a mistake, please write to whoever invited you; a new link would let you open it again.",
         "Your invitation was withdrawn",
     ),
     Refusal.STOPPED: Words(

@@ -41,7 +41,7 @@ def every_address(study: Study) -> Iterator[str]:
     values: dict[str, Any] = {
         "name": study.name, "study_key": study.key, "key": 1, "pk": 1, "number": 0, "step": "data", "worker": "W-1",
         "hit_id": "H", "assignment_id": "A", "rest": "x", "token": "x",
-        "call": 1, "crowd": "prolific", "study_id": "a" * 24, "submission_id": "b" * 24,
+        "call": 1, "secret": "x", "crowd": "prolific", "study_id": "a" * 24, "submission_id": "b" * 24,
     }  # fmt: skip
     for pattern in _patterns(get_resolver().url_patterns):
         if pattern.name:

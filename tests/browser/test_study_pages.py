@@ -190,9 +190,9 @@ def test_leaving_the_form_with_unsaved_changes_warns_and_only_then(researcher_pa
 
     page.on("dialog", stay)
     page.goto("/studies/demo/edit/data/")
-    page.get_by_label("example-emotional").fill("10")
+    page.get_by_label("example-emotional", exact=True).fill("10")
     page.get_by_role("link", name="Studies", exact=True).first.click(no_wait_after=True)
-    expect(page.get_by_label("example-emotional")).to_have_value("10")
+    expect(page.get_by_label("example-emotional", exact=True)).to_have_value("10")
     assert dialogs == ["beforeunload"]
 
     page.get_by_role("button", name="Save and show the study").click()
@@ -249,5 +249,5 @@ def test_a_frozen_study_shows_its_hits_and_can_be_copied(
     page.get_by_label("Name", exact=True).fill("second")
     page.get_by_role("button", name="Copy").click()
 
-    expect(page.get_by_label("example-emotional")).to_have_value("20")
+    expect(page.get_by_label("example-emotional", exact=True)).to_have_value("20")
     assert Study.objects.get(name="second").copied_from == Study.objects.get(name="demo")

@@ -64,6 +64,8 @@ def test_a_researcher_analyses_a_file_of_another_tool(
 
     # The page follows by itself, once a background process is done.
     analyse_ratings_upload(RatingsUpload.objects.get().pk)
+    expect(page.get_by_role("heading", name="Fluency: Which model is better")).to_be_visible()
+    page.get_by_role("navigation", name="Criterion").get_by_role("link", name="Empathy").click()
     expect(page.get_by_role("heading", name="Empathy: Which model is better")).to_be_visible()
     open_folds(page)
     expect(page.get_by_role("img", name=re.compile("How replies were rated")).first).to_be_visible()

@@ -21,6 +21,7 @@ STARTED_BY_THE_CLOCK = {
     "hits.tasks.sync_published_studies",
     "hits.tasks.note_that_scheduler_runs",
     "hits.tasks.make_server_calls",
+    "hits.tasks.send_letters",  # also as soon as some were asked for: each letter is a row that says what became of it
     "hits.tasks.sync_offerings_of_crowd",  # some seconds after a crowd has called
 }
 SHUT = MarketRefused("AccessDenied", "This key may not close anything.", is_about_account=True)
