@@ -31,7 +31,7 @@ def test_the_form_gives_the_same_study_as_the_file(
     expect(page.get_by_text("to solve in this step")).to_be_visible()
     check_accessibility(page)
     for dataset in ("example-emotional", "example-empathetic", "example-subtitles"):
-        page.get_by_label(dataset).fill("20")
+        page.get_by_label(dataset, exact=True).fill("20")
     page.get_by_role("button", name="Save and go on").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Models")
     for generator in ("generic", "listener-large", "listener-small", "parrot"):
