@@ -186,7 +186,7 @@ def _analyse_kept(
         metrics=tuple(metric_correlations(ratings, _metric_columns(kept, ratings), seed)),
         calibration=calibration,
         variants=(),
-        slices=tuple(slice_rows(ratings, _slice_columns(kept, ratings))),
+        slices=tuple(slice_rows(ratings, _slice_columns(kept, ratings, plan))),
         label=scale.label if scale else "",
         is_by_mean=scale is not None and scale.is_by_mean,
         is_nominal=scale is not None and scale.is_nominal,
@@ -241,12 +241,17 @@ def _measure_agreement(scopes: Iterator[tuple[str | None, CodedRatings]]) -> Ite
             yield agreement(one, name, part.generators[code])
 
 
-def _slice_columns(kept: ChosenRows, ratings: CodedRatings) -> dict[str, Levels]:
+def _slice_columns(kept: ChosenRows, ratings: CodedRatings, plan: Plan) -> dict[str, Levels]:
     """Return what dialogs are sliced by, as far as the frame says it."""
     found: dict[str, Levels] = {}
     if "emotion" in kept:
         column = kept["emotion"].astype("category")
-        found["emotion"] = (column.cat.codes.to_numpy(), tuple(str(name) for name in column.cat.categories))
+        emotions = tuple(str(name) for name in column.cat.categories)
+        if plan.emotion_groups:
+            group_of = {name: code for code, names in enumerate(plan.emotion_groups.values()) for name in names}
+            codes = np.array([*(group_of.get(name, -1) for name in emotions), -1])  # the last one is no emotion's
+            found["emotion group"] = (codes[column.cat.codes.to_numpy()], tuple(plan.emotion_groups))
+        found["emotion"] = (column.cat.codes.to_numpy(), emotions)
     if "turns" in kept:
         codes, counts = pd.factorize(kept["turns"].to_numpy(), sort=True)
         found["turns"] = (codes, tuple(str(count) for count in counts))

@@ -1,11 +1,18 @@
-"""Writes a report's section about slices: the models by emotion, by number of turns and by dataset."""
+"""Writes a report's section about slices: the models by emotion and groups of them, number of turns, dataset."""
+
+from dataclasses import replace
 
 from hits.analysing.dialog_filter import DialogFilter
 from hits.analysing.report import Column, Head, Kind, Row, Section, Table, count, number
 from hits.analysing.results import CriterionResults
 from hits.stats import Slice, Slices
 
-TITLES = {"emotion": "By emotion", "turns": "By number of turns", "dataset": "By dataset"}
+TITLES = {
+    "emotion group": "By group of emotions",
+    "emotion": "By emotion",
+    "turns": "By number of turns",
+    "dataset": "By dataset",
+}
 FIELDS = {"emotion": "emotion", "turns": "turns", "dataset": "dataset"}
 
 
@@ -36,15 +43,17 @@ def _table(one: Slices, found: CriterionResults) -> Table:
 
 
 def _row(by: str, one: Slice, found: CriterionResults) -> Row:
-    behind = DialogFilter(criterion=found.criterion, model=one.generator, **{FIELDS[by]: one.level})
+    behind = None
+    if by in FIELDS:
+        behind = DialogFilter(criterion=found.criterion, model=one.generator, **{FIELDS[by]: one.level})
     outcome = number(Kind.SCORE, one.mean_score) if found.is_by_mean else number(Kind.SHARE, one.share)
     level = f"{one.level} turn{'' if one.level == '1' else 's'}" if by == "turns" else one.level
     return Row(
         Head((level, one.generator)),
         (
-            outcome.linked(behind),
-            count(one.ratings).linked(behind),
-            count(one.dialogs).linked(behind),
+            replace(outcome, dialogs=behind),
+            replace(count(one.ratings), dialogs=behind),
+            replace(count(one.dialogs), dialogs=behind),
             count(one.workers),
         ),
     )

@@ -110,7 +110,7 @@ def _shares(section: Section) -> Iterator[str]:
     width = max(len(_format_head(row.head)) for row in rows) + 4  # two for being indented, two before what follows
     values = [column.value for column in section.tables[0].columns if column.key == "share"]
     has_errors = any(column.key == "mean_error" for column in section.tables[0].columns)
-    errors = ["standard error"] if has_errors else []
+    errors = ["standard error", "s/√n"] if has_errors else []
     yield "  " + " " * width + _align([*values, *errors]) + "mean score"
     for table in section.tables:
         yield f"  {table.title}"
@@ -120,7 +120,7 @@ def _shares(section: Section) -> Iterator[str]:
             if shares[0].undefined:
                 yield name + _format_cell(shares[0])
             else:
-                cells = [*shares, *table.cells(row, "mean_error")]
+                cells = [*shares, *table.cells(row, "mean_error", "published_error")]
                 yield name + _align([_format_cell(cell) for cell in cells]) + _format_cell(mean)
 
 

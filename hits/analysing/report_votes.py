@@ -8,14 +8,14 @@ from hits.stats import PairVotes, Tally, Undefined
 LEAD = (
     "How often the first model of each pair won, lost and tied. A verdict is what more than half of the votes on a "
     "dialog say; where no answer has more than half, there is none. The net difference is wins less losses, as a share "
-    "of all. "
+    "of all; points are wins and half the ties, as a share. “Split” counts the dialogs without a verdict. "
     "Intervals of verdicts take dialogs as independent, those of votes respect that votes on one dialog, and of one "
     "worker, belong together. The sign test is on the verdicts, exact, and not corrected: the planned test decides."
 )
 
 SHARES = (Column("wins", "wins"), Column("losses", "losses"), Column("ties", "ties"))
-MEASURES = (Column("net", "net difference"), Column("points", "wins and half the ties"))
-OF_VERDICTS = (Column("verdicts", "verdicts"), Column("split", "without a verdict"), Column("p", "p, sign test"))
+MEASURES = (Column("net", "net difference"), Column("points", "points"))
+OF_VERDICTS = (Column("verdicts", "verdicts"), Column("split", "split"), Column("p", "p, sign test"))
 
 
 def votes(found: CriterionResults) -> Section:

@@ -60,6 +60,7 @@ def plan_of(study: Study) -> Plan:
         planned_until=planned_until(study),
         tau2=frozen_tau2.get(main, 0.0),
         tau2_by_criterion={name: frozen_tau2[name] for name in others if name in frozen_tau2},
+        emotion_groups={one.name: tuple(one.emotions) for one in planned.emotion_groups},
     )
 
 

@@ -10,7 +10,7 @@ FEWEST_TO_DROP = 3  # of two models, the study stops when one has lost
 
 
 def find_impossible_analysis(design: StudyDesign) -> list[DesignProblem]:
-    return [*_outcome(design), *_family(design), *_size(design), *_rule(design)]
+    return [*_outcome(design), *_family(design), *_size(design), *_rule(design), *_groups(design)]
 
 
 def _outcome(design: StudyDesign) -> Iterator[DesignProblem]:
@@ -46,6 +46,16 @@ def _family(design: StudyDesign) -> Iterator[DesignProblem]:
         elif frozenset(pair) in seen:
             yield DesignProblem("analysis.pairs", f"{first} and {second} are named twice; name each pair once")
         seen.add(frozenset(pair))
+
+
+def _groups(design: StudyDesign) -> Iterator[DesignProblem]:
+    groups = design.analysis.emotion_groups
+    for what, names in (
+        ("group", [one.name for one in groups]),
+        ("emotion", [emotion for one in groups for emotion in one.emotions]),
+    ):
+        for name in sorted({one for one in names if names.count(one) > 1}):
+            yield DesignProblem("analysis.emotion_groups", f"the {what} {name!r} is there twice; name it once")
 
 
 def _size(design: StudyDesign) -> Iterator[DesignProblem]:

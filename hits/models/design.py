@@ -210,6 +210,13 @@ class WarmUpPart(Part):
 Outcome = Literal["share of best", "mean score", "win rate"]
 
 
+class EmotionGroup(Part):
+    """Emotions that results show together, such as the positive ones."""
+
+    name: Annotated[str, Field(min_length=1, max_length=60)]
+    emotions: list[Annotated[str, Field(min_length=1, max_length=100)]] = Field(min_length=1, max_length=200)
+
+
 class AnalysisPart(Part):
     """What the study is to show, settled before anyone has rated. Everything else that results show is exploratory.
 
@@ -227,6 +234,7 @@ class AnalysisPart(Part):
     equal_within: float = Field(0.0, ge=0, le=100, allow_inf_nan=False)
     drop_losers: bool = False  # generators whose sequence lies below a living one's are shown in no new HIT
     wave_hits: int = Field(0, ge=0, le=1_000_000)  # HITs that are published at a time, by themselves; 0: by hand
+    emotion_groups: list[EmotionGroup] = Field(default=[], max_length=20, exclude_if=_is_empty)
 
     @property
     def has_rule(self) -> bool:

@@ -37,6 +37,8 @@ class Plan:
     planned_until: tuple[int, int] | None = None
     tau2: float = 0.0
     tau2_by_criterion: Mapping[str, float] = field(default_factory=dict)
+    # Emotions that are shown together, by the group's name. Nothing is tested in them.
+    emotion_groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.outcome not in OUTCOMES:

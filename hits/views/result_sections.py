@@ -10,6 +10,7 @@ from hits.stats import Undefined
 STYLES = {Kind.DIFFERENCE: "+.3f", Kind.METRIC: ".4g"}
 LEAST_P_VALUE = 0.0001
 MOST_COLUMNS = 8
+ONLY_IN_FILES = {"published_error"}  # columns that a laptop has no room for: terminal, LaTeX and JSON have them
 SHORT_TITLES = {  # for the table of contents
     "agreement": "Agreement",
     "calibration": "The human reply",
@@ -131,10 +132,12 @@ def _undefined(section: Section) -> Iterator[str]:
 
 
 def _page_table(table: Table) -> PageTable:
-    titles = [column.title for column in table.columns]
+    shown = [at for at, column in enumerate(table.columns) if column.key not in ONLY_IN_FILES]
+    titles = [table.columns[at].title for at in shown]
     caption = f"{table.title}, {table.count:,} {table.counted}" if table.counted else table.title
     rows = [
-        (_row_head(table, row.head), list(zip(titles, map(CellText.of, row.cells), strict=True))) for row in table.rows
+        (_row_head(table, row.head), list(zip(titles, (CellText.of(row.cells[at]) for at in shown), strict=True)))
+        for row in table.rows
     ]
     return PageTable(caption, table.heading, titles, rows)
 

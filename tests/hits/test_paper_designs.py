@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from generation.models import Candidate
+from hits.analysing import analyse
 from hits.batching import build_hits
 from hits.crowds import planned_crowd
 from hits.designing import create_study, parse_design, read_study_file, size_of_batches
@@ -16,7 +17,9 @@ from hits.protocols import protocol_of
 from hits.protocols.likert import Likert
 from hits.protocols.pairs import Pairs
 from hits.serving import frozen_hit, preview_page
+from hits.stats import Plan
 from tests.conftest import DEMO, ROOT
+from tests.hits.stats.small_frames import ratings_frame_of
 
 EXAMPLES = ROOT / "examples"
 MODELS = ["generic", "listener-large", "listener-small", "parrot"]
@@ -76,6 +79,8 @@ def test_mime_s_studies_have_four_dialogs_of_each_emotion() -> None:
         "relevance": "How much topical relevance does the response have to the context?",
         "fluency": "How much linguistic clarity does the response have?",
     }
+    groups = rated.analysis.emotion_groups
+    assert [(one.name, len(one.emotions)) for one in groups] == [("positive", 13), ("negative", 19)]
     assert rated.generators == ["Multi-TR", "MoEL", "MIME"]
     assert compared.generators == ["Multi-TR", "MoEL", "MIME w/o stochasticity", "MIME"]
     for one in (rated, compared):
@@ -168,3 +173,25 @@ def test_human_replies_can_be_rated_without_a_word_of_points() -> None:
 
     assert {len(item.cards) for item in hit.items.filter(is_checkpoint=True)} == {2}
     assert (facts["bonus"], facts["bonus_rule"], facts["what_counts"], facts["bonus_dialogs"]) == ("", "", "", 0)
+
+
+@pytest.mark.usefixtures("example_corpus")
+def test_an_emotion_in_two_groups_is_told() -> None:
+    twice = [{"name": "good", "emotions": ["joyful"]}, {"name": "bad", "emotions": ["sad", "joyful"]}]
+
+    told = [str(one) for one in checking.problems_of({**likert(), "analysis": {"emotion_groups": twice}})]
+
+    assert told == ["analysis.emotion_groups: the emotion 'joyful' is there twice; name it once"]
+
+
+def test_results_split_by_groups_of_emotions() -> None:
+    frame = ratings_frame_of({1: {"v": "gb"}, 2: {"v": "og"}, 3: {"v": "bb"}})
+    emotions = frame["dialog"].map({1: "joyful", 2: "sad", 3: "bored"}).astype("category")
+    plan = Plan(emotion_groups={"positive": ("joyful", "proud"), "negative": ("sad",)})
+
+    found = analyse(frame.assign(emotion=emotions), plan=plan).main.slices
+
+    [groups] = [one for one in found if one.by == "emotion group"]
+    assert [(one.level, one.generator, one.ratings) for one in groups.rows] == [
+        *(("positive", "A", 1), ("positive", "B", 1), ("negative", "A", 1), ("negative", "B", 1)),
+    ]
