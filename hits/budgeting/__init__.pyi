@@ -24,6 +24,7 @@ from .places import submitted_counts as submitted_counts
 from .recounting import recount_places as recount_places
 from .spending_lock import spending as spending
 from .spending_lock import within_budget as within_budget
+from .undecided import AFTER_THE_ORDERS as AFTER_THE_ORDERS
 from .undecided import ANSWERS_MAY_COME as ANSWERS_MAY_COME
 from .undecided import NO_ANSWERS as NO_ANSWERS
 from .undecided import PROBLEMS_IN_SHORT as PROBLEMS_IN_SHORT

@@ -44,7 +44,11 @@ def revealed_secret(study: Study) -> str:
 
 
 def reveal_secret(study: Study, now: datetime) -> str:
-    """Return the same for a bundle that is about to be written, and note that the orders are public from now on."""
+    """Return the same for a bundle that is about to be written, and note that the orders are public from now on.
+
+    Work that was begun by then may still come where our page gives out the places. A person decides about it
+    (`undecided.AFTER_THE_ORDERS`): whoever only looked in and left must not keep the orders secret for ever.
+    """
     if secret := revealed_secret(study):
         Study.objects.filter(pk=study.pk, orders_revealed_at=None).update(orders_revealed_at=now)
     return secret

@@ -1,9 +1,9 @@
 """Finds work that waits for a person: nothing is paid for it until somebody approves or rejects it.
 
-What comes in: confirmed submissions. What goes out: those with a problem (no answers, or none that surely are what the
-worker handed in) and those beyond the worker's cap, with the reason. What is guaranteed: a submission leaves the list
-by a decision, here or on the marketplace, or when its answers are found after all. What nobody decides, the marketplace
-approves by itself after its own delay.
+What comes in: confirmed submissions. What goes out: those with a problem (no answers, none that surely are what the
+worker handed in, or too late to be blind) and those beyond the worker's cap, with the reason. What is guaranteed: a
+submission leaves the list by a decision, here or on the marketplace, or when its answers are found after all. What
+nobody decides, the marketplace approves by itself after its own delay.
 """
 
 from dataclasses import dataclass
@@ -23,9 +23,17 @@ UNREADABLE = (
     "The form carries answers that this server can't take for this worker's: they were signed with another SECRET_KEY "
     "(put it into SECRET_KEY_FALLBACKS, and the next sync reads them), changed on their way, or are somebody else's."
 )
+AFTER_THE_ORDERS = (
+    "It was begun before a bundle made the card orders public, and handed in after that: its worker may have known "
+    "which reply is whose. It counts in no result and wins no bonus; once you approve it, its reward is due."
+)
 ANSWERS_MAY_COME = (NO_ANSWERS, SAVED_ONLY, UNREADABLE)
 ASKED_BACK = "You asked its worker on {at:%d %b %Y, %H:%M} UTC to give it back."
-PROBLEMS_IN_SHORT = {SAVED_ONLY: "answers saved, not handed in", UNREADABLE: "answers that can't be read"}
+PROBLEMS_IN_SHORT = {
+    SAVED_ONLY: "answers saved, not handed in",
+    UNREADABLE: "answers that can't be read",
+    AFTER_THE_ORDERS: "handed in after the card orders were public",
+}
 
 
 @dataclass(frozen=True)

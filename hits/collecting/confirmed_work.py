@@ -14,11 +14,20 @@ from typing import Any
 from django.db import transaction
 
 from hits.access import pseudonym
-from hits.budgeting import ANSWERS_MAY_COME, IN_FLIGHT, NO_ANSWERS, SAVED_ONLY, UNREADABLE, note_gone, note_places
+from hits.budgeting import (
+    AFTER_THE_ORDERS,
+    ANSWERS_MAY_COME,
+    IN_FLIGHT,
+    NO_ANSWERS,
+    SAVED_ONLY,
+    UNREADABLE,
+    note_gone,
+    note_places,
+)
 from hits.collecting.hits_with_news import has_news, known_counts, look_up_hits, our_publications, recently_rejected
 from hits.crowds import Market, MarketAssignment, call_in_threads, crowd_of, origin_of
 from hits.errors import MarketRefused
-from hits.models import Answer, Assignment, Event, Offering, Payment, Publication, Rating, Submission
+from hits.models import Answer, Assignment, Event, Offering, Payment, Publication, Rating, Study, Submission
 from hits.models.assignment import AssignmentQuerySet
 from hits.models.cards import Card
 from hits.protocols import Protocol, missing_work
@@ -187,9 +196,21 @@ def _settle_answers(hit: FrozenHit, submission: Submission, handed_in: _HandedIn
         submission.is_rebuilt = True
         assignment.feedback = copy.feedback
         assignment.submitted_at = submission.submitted_at
+    if _may_know_the_orders(submission):
+        submission.problem = AFTER_THE_ORDERS
     assignment.ended_as = ""
     assignment.ended_at = None
     assignment.save(update_fields=["rotation", "feedback", "submitted_at", "ended_as", "ended_at"])
+
+
+def _may_know_the_orders(submission: Submission) -> bool:
+    """Return whether the work was in hand when a bundle made the card orders public. Work that was begun after that is
+    what a person has asked for."""
+    assignment = submission.assignment
+    if not crowd_of(assignment.offering).abilities.sends_to_study:
+        return False  # there, no bundle tells the orders while a HIT may bring work
+    meanwhile = (assignment.opened_at, submission.submitted_at)
+    return Study.objects.filter(pk=assignment.offering.study_id, orders_revealed_at__range=meanwhile).exists()
 
 
 def _are_complete(hit: FrozenHit, answers: Mapping[int, Answer]) -> bool:

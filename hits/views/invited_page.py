@@ -164,7 +164,7 @@ def _take_answer(request: HttpRequest, invitation: Invitation) -> HttpResponse:
     if request.POST.get("answer") != "agree":
         note_departure_from(request, link, Outcome.NO_CONSENT, consent_version)
         return tell(request, "You don't take part", DECLINED)
-    visit = visit_for(offering, invitation.worker_id)
+    visit = visit_for(offering, invitation.worker_id, invitation.key)
     try:
         # Without a limit to the places of one address: these are people whom somebody knows, perhaps in one room.
         join(offering.study.key, visit, consent_version, now)

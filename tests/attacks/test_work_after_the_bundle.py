@@ -1,5 +1,6 @@
 """A worker who has read the bundle knows the card orders: no more are asked for without a person's word."""
 
+from datetime import timedelta
 from io import StringIO
 
 import pytest
@@ -7,17 +8,22 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.test import Client
 
-from hits.budgeting import reveal_secret
+from hits.budgeting import AFTER_THE_ORDERS, reveal_secret, waiting_for_decision
+from hits.crowds import open_crowd
 from hits.crowds.mturk.client import MTurkMarket
 from hits.designing import create_study
-from hits.models import Study, Submission, offering_for
-from hits.paying import reject
+from hits.models import Assignment, Offering, OpenLink, Study, Submission, offering_for
+from hits.paying import approve_by_hand, reject
+from hits.publishing import stop_study
 from hits.syncing import sync, unsettled_offerings
 from localturk.models import TurkHit
 from tests import snapshots
 from tests.conftest import DEMO
 from tests.hits.crowd import CrowdWorker, now, people, publish
+from tests.hits.test_links import Visitor, collected, link, offering
 from tests.pages import html_of
+
+__all__ = ["link", "offering"]
 
 
 @pytest.fixture
@@ -60,3 +66,26 @@ def test_a_person_brings_them_who_says_that_it_is_meant(revealed: Study, market:
     call_command("replace_assignments", "demo", "--orders-are-public", stdout=StringIO())
 
     assert TurkHit.objects.get().max_assignments == 5
+
+
+def test_work_in_hand_when_the_orders_became_public_waits_for_a_person_and_wins_no_bonus(
+    offering: Offering, link: OpenLink
+) -> None:
+    """By a link, whoever has lost the place may hand in for ever; from the bundle, they know the human replies."""
+    late = Visitor(link).agree()
+    Assignment.objects.update(held_at=now() - timedelta(days=1))
+    Visitor(link).agree().submit()
+    stop_study(offering, open_crowd(offering), now)
+    collected(offering)
+    assert reveal_secret(offering.study, now())
+
+    late.submit()  # now with the orders at hand
+    collected(offering)
+
+    done = Submission.objects.get(assignment=Assignment.objects.earliest("pk"))
+    assert waiting_for_decision(offering) == {done.pk: AFTER_THE_ORDERS}
+    assert not done.ratings.exists()
+    assert not done.payments.exists()
+    approve_by_hand([done], now())
+    collected(offering)
+    assert list(done.payments.values_list("kind", flat=True)) == ["reward"]

@@ -23,7 +23,7 @@ from hits.crowds.link.server_calls import intend_call
 from hits.crowds.link.signed_visits import LOOK, arrival
 from hits.crowds.link.taking_part import part_of
 from hits.errors import DesignProblem
-from hits.models import Assignment, Entrant, Offering, OpenLink, Outcome
+from hits.models import Assignment, Entrant, Invitation, Offering, OpenLink, Outcome
 from hits.models.design import StudyDesign
 from hits.models.money import SIGNS
 
@@ -104,14 +104,15 @@ class Links:
         return Held(Word.HOLDS, is_by_our_word=True)
 
     def hand_back(self, assignment: Assignment, submit_to: str, code: str, copy: Mapping[str, str]) -> HandBack:
-        """Return how the worker leaves. `submit_to` is the session by which they came.
+        """Return how the worker leaves. `submit_to` is the session by which they came; of who was invited by name, the
+        key of the link by which they came.
 
         The first session that hands the work in gets the credit for it. That, and the call to the service behind the
         link where there is one, is saved here, in the transaction that saves the submission. Who was invited by name
         goes back to their own page.
         """
         if (invitation := invitation_of(assignment.offering, assignment.crowd_worker_id)) is not None:
-            return HandBack(Way.REDIRECT, "", personal_path(invitation))
+            return _to_own_page(invitation, submit_to) or HandBack(Way.CODE, code)
         entrant = find_entrant(assignment.offering_id, assignment.crowd_worker_id)
         if entrant is None:
             return HandBack(Way.CODE, code)
@@ -125,7 +126,7 @@ class Links:
 
     def turn_away(self, visit: Visit, offering: Offering, outcome: Outcome) -> HandBack | None:
         if (invitation := invitation_of(offering, visit.worker_id)) is not None:
-            return HandBack(Way.REDIRECT, "", personal_path(invitation))
+            return _to_own_page(invitation, visit.submit_to)
         entrant = find_entrant(offering.pk, visit.worker_id)
         return way_out(entrant.link, outcome, entrant.id_there, visit.submit_to) if entrant else None
 
@@ -169,3 +170,9 @@ class Links:
 
     def names_study(self, mark: str, offering: Offering) -> bool:
         return False
+
+
+def _to_own_page(invitation: Invitation, key: str) -> HandBack | None:
+    """Return the way to a rater's own page; None if they came by an earlier link, whose key this is: the new one was
+    given because somebody else may have the earlier one."""
+    return HandBack(Way.REDIRECT, "", personal_path(invitation)) if key == invitation.key else None

@@ -26,7 +26,8 @@ def visit_for(offering: Offering, worker_id: str, session: str = "") -> Visit:
     """Return the visit of a worker at this offering: with the assignment that they have begun, or else their next one.
 
     This is where invitations and other pages that know who somebody is lead them to the work. `session` is how the
-    service behind their link calls this visit: what is handed in by it is to its credit.
+    service behind their link calls this visit: what is handed in by it is to its credit. Of who was invited by name, it
+    is the key of the link by which they came.
     """
     # By one statement: between two, another device could begin, and then there would be neither work in hand nor none.
     ours = Assignment.objects.filter(offering=offering, crowd_worker_id=worker_id).order_by("-pk")
