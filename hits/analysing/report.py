@@ -7,6 +7,7 @@ and why it is undefined; a renderer only decides how each kind of cell is writte
 This file needs no pandas, because web processes render reports too.
 """
 
+import math
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 
@@ -59,6 +60,18 @@ class Cell:
         if not isinstance(self.value, int | float):
             raise TypeError(f"A cell of {self.kind} has no number: {self.value!r}.")
         return self.value
+
+    def p_value(self, digits: int) -> str:
+        """Write a p-value. What it is below is rounded up, since rounded to the nearest it might be too small; and no
+        number of digits says 0, because every p-value is above it.
+
+        >>> [Cell(Kind.P_VALUE, 0.0012, is_below=is_below).p_value(3) for is_below in (False, True)]
+        ['0.001', '< 0.002']
+        """
+        unit = 10**-digits
+        if not self.is_below and self.number >= unit:
+            return f"{self.number:.{digits}f}"
+        return f"< {max(math.ceil(self.number / unit - 1e-9), 1) * unit:.{digits}f}"
 
 
 @dataclass(frozen=True)

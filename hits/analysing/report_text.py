@@ -9,7 +9,6 @@ from hits.analysing.study_progress import describe_progress
 from hits.stats import Undefined
 
 FEW_LABELS = 5
-LEAST_P = 0.0001
 WIDE = 24  # a number with its interval
 WIDER = 26  # the same with signs
 DIFFERENCES = ("difference", "best_difference", "score_difference")
@@ -267,8 +266,7 @@ def _format_cell(cell: Cell) -> str:
     if isinstance(cell.value, str):
         return cell.value
     if cell.kind is Kind.P_VALUE:
-        # Four digits never say 0: however small a p-value is, it is above it.
-        return f"< {max(cell.number, LEAST_P):.4f}" if cell.is_below or cell.number < LEAST_P else f"{cell.number:.4f}"
+        return cell.p_value(digits=4)
     style = STYLES.get(cell.kind, ".3f")
     told = f"{cell.number:{style}}"
     if isinstance(cell.interval, Undefined):

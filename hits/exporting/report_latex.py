@@ -19,7 +19,6 @@ UNDEFINED = "--"
 DATASETS_ABREAST = 3
 LETTERS = r"$^{\mathrm{%s}}$"
 STYLES = {Kind.DIFFERENCE: "+.3f", Kind.AGREEMENT: ".2f"}
-LEAST_P_VALUE = 0.001
 EXPLORATORY, APART = r"$\dagger$", r"$\ddagger$"
 FEWEST_OF_A_SLICE = 10  # ratings; of fewer, an interval says nothing
 DIFFERENCES = ("difference", "best_difference", "score_difference")
@@ -324,9 +323,7 @@ def _number(cell: Cell) -> str:
     if cell.undefined:
         return UNDEFINED
     if cell.kind is Kind.P_VALUE:
-        if cell.number < LEAST_P_VALUE:
-            return "$<.001$"
-        return f"$<{cell.number:.3f}$" if cell.is_below else f"${cell.number:.3f}$"
+        return f"${cell.p_value(digits=3).replace(' ', '')}$"
     style = STYLES.get(cell.kind, ".3f")
     return f"${cell.number:{style}}${_brackets(cell, style)}"
 

@@ -8,7 +8,6 @@ from hits.screening import rule_in_words
 from hits.stats import Undefined
 
 STYLES = {Kind.DIFFERENCE: "+.3f", Kind.METRIC: ".4g"}
-LEAST_P_VALUE = 0.0001
 MOST_COLUMNS = 8
 ONLY_IN_FILES = {"published_error"}  # columns that a laptop has no room for: terminal, LaTeX and JSON have them
 SHORT_TITLES = {  # for the table of contents
@@ -173,9 +172,7 @@ def _number(cell: Cell) -> str:
     if cell.kind is Kind.COUNT:
         return f"{cell.number:,}"
     if cell.kind is Kind.P_VALUE:
-        if cell.number < LEAST_P_VALUE:
-            return f"< {LEAST_P_VALUE}"
-        return f"< {cell.number:.4f}" if cell.is_below else f"{cell.number:.4f}"
+        return cell.p_value(digits=4)
     is_share = cell.kind is Kind.SHARE
     style, factor = (".1f", 100) if is_share else (STYLES.get(cell.kind, ".3f"), 1)
     told = f"{factor * cell.number:{style}}{' %' if is_share else ''}"

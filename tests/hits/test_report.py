@@ -96,6 +96,36 @@ def test_a_p_value_that_no_draw_reaches_is_below_its_number_wherever_it_stands()
     assert "p < 0.0050" in "\n".join(report_as_text(report))
 
 
+@pytest.mark.parametrize(
+    ("number", "is_below", "in_tex", "elsewhere"),
+    [
+        (0.0012, True, "$<0.002$", "< 0.0012"),
+        (0.00121, True, "$<0.002$", "< 0.0013"),
+        (0.001, True, "$<0.001$", "< 0.0010"),
+        (0.0003, True, "$<0.001$", "< 0.0003"),
+        (0.0012, False, "$0.001$", "0.0012"),
+        (0.00003, False, "$<0.001$", "< 0.0001"),
+    ],
+)
+def test_a_bound_is_rounded_up_so_that_it_stays_true(
+    number: float, is_below: bool, in_tex: str, elsewhere: str
+) -> None:
+    test = PairTest("permutation", number, number, is_floor=is_below)
+    results = analyse(drawn_frame(seed=1, A=(0.1, 0.2, 0.7), B=(0.7, 0.2, 0.1)))
+    [found] = results.criteria
+    tables = tuple(
+        replace(one, comparisons=tuple(replace(pair, test=test) for pair in one.comparisons))
+        for one in found.comparisons
+    )
+
+    made = report_of(replace(results, criteria=(replace(found, comparisons=tables),)))
+
+    assert in_tex in latex_tables(made)["comparisons.tex"]
+    assert f" {elsewhere} " in " ".join(report_as_text(made))
+    [compared] = [section for section in page_sections(made) if section.key == "comparisons"]
+    assert elsewhere in [text for one in compared.tables for _, row in one.rows for _, text in row]
+
+
 def test_the_terminal_never_prints_a_p_value_of_0() -> None:
     """Different raters: the t test has no floor."""
     frame = drawn_frame(seed=1, dialogs=200, workers=60, A=(0.8, 0.1, 0.1), B=(0.1, 0.1, 0.8))
