@@ -171,7 +171,7 @@ def _analyse_kept(
     return CriterionResults(
         criterion=criterion,
         is_comparison=ratings.opponent is not None,
-        size=size_of(ratings),
+        size=size_of(ratings, kept),
         datasets=ratings.datasets,
         generators=ratings.generators,
         values=ratings.values,
@@ -224,10 +224,20 @@ def _split_by_dataset(ratings: CodedRatings) -> Iterator[tuple[str | None, Coded
         yield name, ratings.in_dataset(code)
 
 
-def size_of(ratings: CodedRatings) -> Size:
+def size_of(ratings: CodedRatings, rows: ChosenRows) -> Size:
+    """Count the ratings; `rows` are the same in the frame."""
     human = int((ratings.generator == HUMAN).sum())
-    answers = int(np.count_nonzero(np.bincount(ratings.answer)))
-    return Size(len(ratings) - human, human, answers, ratings.dialog_count, ratings.worker_count)
+    return Size(len(ratings) - human, human, _answers(ratings, rows), ratings.dialog_count, ratings.worker_count)
+
+
+def _answers(ratings: CodedRatings, rows: ChosenRows) -> int:
+    """Count how often a worker answered a dialog: where replies are compared, they may meet one again with another
+    pair of replies, in another assignment."""
+    if ratings.opponent is None or "position" not in rows:
+        return int(np.count_nonzero(np.bincount(ratings.answer)))
+    assignments = rows["submission" if "submission" in rows else "assignment"].to_numpy(np.int64)
+    positions = rows["position"].to_numpy(np.int64)
+    return len(pd.unique(assignments * (positions.max(initial=0) + 1) + positions))
 
 
 def _measure_agreement(scopes: Iterator[tuple[str | None, CodedRatings]]) -> Iterator[Agreement]:
@@ -327,7 +337,7 @@ def _other_variants(
             Variant(
                 name,
                 tuple(some),
-                replace(size_of(ratings), human_ratings=human),
+                replace(size_of(ratings, ChosenRows(frame, is_counted)), human_ratings=human),
                 table,
                 agreement(part.cards, dataset),
                 rank_generators(next(_split_by_dataset(tested))[1], dataset),

@@ -65,15 +65,28 @@ def _apart(frame: pd.DataFrame, cards: Array, dialogs: Array, count: int) -> Arr
     key *= wide
     key += card
     index, names = pd.factorize(key)
+    of_card = names // wide // criteria
     del key, criterion, card
+    if (opponents := frame["opponent"].cat.codes.to_numpy()[cards]).max() >= 0:
+        # The same dialog may have been shown with other replies, on cards of the same numbers.
+        models = frame["generator"].cat.codes.to_numpy()[cards].astype(np.int64) + 1
+        models *= int(opponents.max()) + 2
+        index, first = _split_by(index, models + opponents + 1)
+        of_card = of_card[first]
     score = frame["score"].to_numpy()[cards].astype(np.float64)
     n, sums = np.bincount(index), np.bincount(index, score)
     squares = np.bincount(index, np.square(score, out=score))
-    of_card = names // wide // criteria
     far = np.bincount(of_card, n * squares - sums**2, minlength=count)
     pairs = np.bincount(of_card, n * (n - 1) / 2, minlength=count)
     shown: Array = np.divide(far, pairs, out=np.full(count, np.nan), where=pairs > 0)
     return shown
+
+
+def _split_by(index: Array, other: Array) -> tuple[Array, Array]:
+    """Number the groups that both columns make, and return of each its number in `index` alone."""
+    key = index.astype(np.int64) * (int(other.max()) + 1) + other
+    found, names = pd.factorize(key)
+    return found, names // (int(other.max()) + 1)
 
 
 def _by_criterion(

@@ -21,9 +21,11 @@ RULE = (
     "have at least two ratings that count. Disagreement is the share of pairs of ratings of the same reply that "
     "differ, averaged over the dialog's replies; of equals, the first by dataset and id was taken."
 )
-USED = ["assignment", "dataset", "external_id", "card", "value"]
+EACH_SHOWING = "A dialog that was shown with several pairs of replies counts once for each."
+ITEM = ["dataset", "external_id", "block"]  # a dialog stands in several blocks if each shows other replies
+USED = ["assignment", *ITEM, "card", "value"]
 NAMES = ("highest", "median", "lowest")
-Key = tuple[str, str]
+Key = tuple[str, str, int]
 
 
 def example_dialogs(study: Study, frame: pd.DataFrame, warning: str) -> str:
@@ -32,7 +34,8 @@ def example_dialogs(study: Study, frame: pd.DataFrame, warning: str) -> str:
     kept = frame[USED][kept_mask(frame) & (frame["criterion"] == main).to_numpy()]
     chosen = choose_dialogs(kept)
     lines = [*([f"% {warning}", rf"\textbf{{{escape(warning)}.}}", ""] if warning else [])]
-    lines += [r"\section{Example dialogs}", escape(RULE), ""]
+    is_met_again = kept[ITEM].drop_duplicates().duplicated(ITEM[:2]).any()
+    lines += [r"\section{Example dialogs}", escape(f"{RULE} {EACH_SHOWING}" if is_met_again else RULE), ""]
     for name, (key, disagreement) in chosen.items():
         lines += _dialog(study, key, kept, f"{name.capitalize()} disagreement ({disagreement:.2f})")
     return "\n".join(lines) + "\n"
@@ -40,8 +43,8 @@ def example_dialogs(study: Study, frame: pd.DataFrame, warning: str) -> str:
 
 def choose_dialogs(kept: pd.DataFrame) -> dict[str, tuple[Key, float]]:
     """Return the dialog and its disagreement by what it was chosen for. One dialog may be chosen for several."""
-    cards = kept.drop_duplicates(["assignment", "dataset", "external_id", "card"])
-    keys = ["dataset", "external_id", "card"]
+    cards = kept.drop_duplicates(["assignment", *ITEM, "card"])
+    keys = [*ITEM, "card"]
     counts = cards.groupby([*keys, "value"], observed=True).size()
     total = counts.groupby(level=keys, observed=True).sum()
     alike = (counts * (counts - 1)).groupby(level=keys, observed=True).sum()
@@ -49,17 +52,19 @@ def choose_dialogs(kept: pd.DataFrame) -> dict[str, tuple[Key, float]]:
     if several.empty:
         return {}
     apart = 1 - alike.loc[several.index] / (several * (several - 1))
-    by_dialog = apart.groupby(level=["dataset", "external_id"], observed=True).mean()
-    dataset, external_id = (by_dialog.index.get_level_values(name).astype(str) for name in ("dataset", "external_id"))
-    values = (-float(value) for value in by_dialog)
-    ranked = sorted(zip(values, zip(dataset, external_id, strict=True), strict=True))
+    by_item = apart.groupby(level=ITEM, observed=True).mean()
+    ranked = sorted(
+        (-float(value), (str(dataset), str(external_id), int(block)))
+        for (dataset, external_id, block), value in by_item.items()
+    )
     places = dict(zip(NAMES, (0, len(ranked) // 2, len(ranked) - 1), strict=True))
     return {name: (ranked[place][1], -ranked[place][0]) for name, place in places.items()}
 
 
 def _dialog(study: Study, key: Key, kept: pd.DataFrame, title: str) -> Iterator[str]:
-    dataset, external_id = key
-    items = HitItem.objects.filter(hit__study=study, dialog__dataset__name=dataset, dialog__external_id=external_id)
+    dataset, external_id, block = key
+    of_dialog = HitItem.objects.filter(dialog__dataset__name=dataset, dialog__external_id=external_id)
+    items = of_dialog.filter(hit__study=study, hit__block=block)
     row = items.select_related("hit").order_by("hit__number").first()
     if row is None:
         return
@@ -70,7 +75,8 @@ def _dialog(study: Study, key: Key, kept: pd.DataFrame, title: str) -> Iterator[
         yield rf"\item[{'AB'[number % 2]}:] {escape(turn)}"
     yield r"\end{description}"
     yield r"\begin{itemize}"
-    rated = kept[(kept["dataset"] == dataset).to_numpy() & (kept["external_id"] == external_id).to_numpy()]
+    is_here = (kept["dataset"] == dataset) & (kept["external_id"] == external_id) & (kept["block"] == block)
+    rated = kept[is_here.to_numpy()]
     rated = rated.drop_duplicates(["assignment", "card"])
     for card, text in enumerate(item.texts):
         values = rated.loc[rated["card"] == card, "value"].value_counts(sort=False)

@@ -26,7 +26,7 @@ TEXTS = (
 BOOLEANS = ("is_checkpoint", "is_first_of_card", "is_human", "is_kept")
 TYPES = {"assignment": "int64", "active_ms": "int64", "hidden_ms": "int64", "hit": "int32", "block": "int32"}
 MAY_BE_EMPTY = {"generator", "opponent", "label", "emotion"}  # e.g. the label, where nothing was predicted
-NOT_ANALYSED = {"block", "is_first_of_card", "is_human", "is_kept", "hidden_ms"}
+NOT_ANALYSED = {"is_first_of_card", "is_human", "is_kept", "hidden_ms"}
 
 
 def write_ratings(pieces: Iterable[pd.DataFrame], folder: Path, columns: Sequence[str]) -> int:

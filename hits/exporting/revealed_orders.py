@@ -9,8 +9,10 @@ import pandas as pd
 from hits.batching import ORDER_COMMITMENT, commitment_to, shuffle_cards
 from hits.exporting.about import About
 
-# By dataset and dialog: of each card, who wrote it, and whether it is the human reply.
-Cards = dict[tuple[str, str], list[tuple[frozenset[str], bool]]]
+# By block and position: of each card, who wrote it, and whether it is the human reply. A dialog may stand in several
+# blocks, with other replies in each, so that its name says too little.
+Place = tuple[int, int]
+Cards = dict[Place, list[tuple[frozenset[str], bool]]]
 
 WITHHELD = (
     "The order of the cards comes from a secret, to which the manifest commits. It is withheld in this bundle, because "
@@ -50,12 +52,12 @@ def wrong_orders(folder: Path, about: About, frame: pd.DataFrame) -> Iterator[st
 
 
 def _cards_of(manifest: bytes) -> Cards:
-    """Return the generators of each card of each dialog. A comparison is rated on one of its cards, so the ratings
+    """Return the generators of each card of each item. A comparison is rated on one of its cards, so the ratings
     don't name them all."""
     try:
         lines = [json.loads(line) for line in manifest.splitlines()[1:]]
         return {
-            (one["dataset"], one["dialog"]): [
+            (int(one["block"]), int(one["position"])): [
                 (frozenset(candidate["generator"] for candidate in card["candidates"]), bool(card["gold"]))
                 for card in one["cards"]
             ]
@@ -78,25 +80,26 @@ def _assignments_in_another_order(
 ) -> int:
     """Count assignments whose cards don't follow the secret. In all its dialogs, an assignment's cards are rotated by
     the same number of places, modulo the number of cards that its HIT shows."""
-    cards = frame[["assignment", "hit", "dataset", "external_id", "card", "place"]].astype({"dataset": str})
-    last_cards = cards.groupby(["dataset", "external_id"], observed=True)["card"].max().to_dict()
-    ranks: dict[tuple[str, str, tuple[str, ...]], dict[int, tuple[int, int]]] = {}
+    cards = frame[["assignment", "hit", "block", "position", "dataset", "external_id", "card", "place"]]
+    last_cards = cards.groupby(["block", "position"])["card"].max().to_dict()
+    ranks: dict[tuple[Place, tuple[str, ...]], dict[int, tuple[int, int]]] = {}
 
-    def ranks_of(dialog: tuple[str, str], gone: tuple[str, ...]) -> dict[int, tuple[int, int]]:
+    def ranks_of(item: Place, dialog: tuple[str, str], gone: tuple[str, ...]) -> dict[int, tuple[int, int]]:
         """Return each shown card's rank in the first rotation, and how many cards are shown."""
-        key = (*dialog, gone)
-        if key not in ranks:
-            made = known.get(dialog, [])
-            shuffled = shuffle_cards(secret, *dialog, max(last_cards[dialog] + 1, len(made)))
+        if (item, gone) not in ranks:
+            made = known.get(item, [])
+            shuffled = shuffle_cards(secret, *dialog, max(last_cards[item] + 1, len(made)))
             shown = [card for card in shuffled if card >= len(made) or made[card][1] or made[card][0] - set(gone)]
-            ranks[key] = {card: (rank, len(shown)) for rank, card in enumerate(shown)}
-        return ranks[key]
+            ranks[item, gone] = {card: (rank, len(shown)) for rank, card in enumerate(shown)}
+        return ranks[item, gone]
 
-    columns = (cards[name] for name in ("hit", "dataset", "external_id", "card"))
+    columns = (cards[name] for name in ("hit", "block", "position", "dataset", "external_id", "card"))
     nothing = (-1, 1)  # a card that its HIT does not show: a difference of its own kind, told above
     found = [
-        ranks_of((dataset, external_id), tuple(dropped_models.get(int(hit), ()))).get(int(card), nothing)
-        for hit, dataset, external_id, card in zip(*columns, strict=True)
+        ranks_of(
+            (int(block), int(position)), (str(dataset), str(external_id)), tuple(dropped_models.get(int(hit), ()))
+        ).get(int(card), nothing)
+        for hit, block, position, dataset, external_id, card in zip(*columns, strict=True)
     ]
     rank, count = (pd.Series(column, cards.index) for column in zip(*found, strict=True))
     turned = ((rank - cards["place"]) % count).groupby([cards["assignment"], count]).nunique()

@@ -90,7 +90,7 @@ class Copies(ScreeningRule):
         import numpy as np
         from scipy.stats import binom
 
-        cards = frames.cards.sort_values(["dialog", "card", "worker"])
+        cards = frames.cards.sort_values(["block", "dialog", "card", "worker"])
         pairs = _count_pairs(
             _card_codes(cards), cards["worker"].cat.codes.to_numpy(), cards["value"].cat.codes.to_numpy(),
             len(cards["value"].cat.categories),
@@ -124,10 +124,13 @@ def _closest_pairs(pairs: "pd.DataFrame", names: "pd.Index[Any]") -> "pd.DataFra
 
 
 def _card_codes(cards: "pd.DataFrame") -> "Array":
-    """Number the cards, so that the same card has the same number in all HITs of a block."""
+    """Number the cards, so that the same card has the same number in all HITs of a block. Another block may show the
+    same dialog with other replies."""
     import numpy as np
 
-    keys = cards["dialog"].to_numpy() * (int(cards["card"].max()) + 1 if len(cards) else 1) + cards["card"].to_numpy()
+    keys = cards["block"].to_numpy(np.int64)
+    for name in ("dialog", "card"):
+        keys = keys * (int(cards[name].max()) + 1 if len(cards) else 1) + cards[name].to_numpy()
     return np.unique(keys, return_inverse=True)[1]
 
 
