@@ -25,6 +25,7 @@ from hits.views.refused import STATUS, Refused
 from hits.views.setting_fields import SettingField
 from hits.views.study_pages import user_of
 from hits.views.study_steps import STEPS
+from hits.views.table_fields import table_in_words
 from hits.views.typed_text import in_short
 from hits.views.waiting import waits_of
 
@@ -91,6 +92,8 @@ def _shown(field: SettingField, value: Any) -> Any:
         return "yes" if value else "no"
     if field.kind == "markdown" and isinstance(value, str):
         return render_markdown(value)
+    if field.kind == "table":
+        return table_in_words(value)
     words = dict(field.choices)
     chosen = value if isinstance(value, list) else [value]
     if all(isinstance(one, str) and one in words for one in chosen):  # a draft may hold what is no choice

@@ -26,11 +26,25 @@ class TableCell:
     def choices(self) -> Sequence[tuple[str, str]]:
         return YES_NO if self.column.kind == "yes_no" else self.column.choices
 
+    @property
+    def in_words(self) -> str:
+        return dict(self.choices).get(self.text, self.text)
+
 
 def table_rows(tables: Sequence[Mapping[str, Any]], columns: Sequence[OwnSetting]) -> list[list[TableCell]]:
     """Return the cells that the form shows, with empty rows for more."""
     shown = [*tables, *({} for _ in range(SPARE_ROWS))]
     return [[TableCell(column, _written(table.get(column.path))) for column in columns] for table in shown]
+
+
+def table_in_words(rows: Sequence[Sequence[TableCell]]) -> str:
+    """Write the rows that say something, a line each: its first cell, and the others with their columns' labels."""
+    lines = ([cell for cell in row if cell.text] for row in rows)
+    return "\n".join(" · ".join([line[0].in_words, *map(_labelled, line[1:])]) for line in lines if line) or "none"
+
+
+def _labelled(cell: TableCell) -> str:
+    return f"{cell.column.label}: {cell.in_words}"
 
 
 def read_table(post: QueryDict, path: str, columns: Sequence[OwnSetting]) -> list[dict[str, Any]]:

@@ -256,3 +256,27 @@ def test_a_draft_s_page_chooses_its_dialogs_once_and_names_none_of_them_to_the_d
         assert len(chosen) == len(DEMO["datasets"])
         named = [one["sql"] for one in queries if '"dialog_id" IN (' in one["sql"] and "SELECT" not in one["sql"][10:]]
         assert not named
+
+
+@pytest.mark.usefixtures("example_corpus")
+def test_the_study_s_page_shows_a_table_of_settings_in_words(researcher_client: Client) -> None:
+    criteria = [
+        {
+            "name": "warmth",
+            "label": "Warm",
+            "question": "How warm is it?",
+            "points": 3,
+            "words": ["1: cold", "3: warm"],
+        },
+        {"name": "sense", "question": "Does it make sense?"},
+    ]
+    create_study({**DEMO, "name": "scales", "protocol": "likert", "task": {"criteria": criteria}}, User.objects.get())
+
+    html = html_of(researcher_client.get("/studies/scales/"))
+
+    assert "TableCell" not in html
+    assert (
+        "warmth · As people read it: Warm · Question: How warm is it? · Points: 3 · Words at points: 1: cold, 3: warm"
+        in html
+    )
+    assert " sense · Question: Does it make sense? · Points: 5</dd>" in html
