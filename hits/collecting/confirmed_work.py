@@ -295,11 +295,12 @@ def _close_overdue_assignments(offering: Offering, now: datetime) -> int:
     """Close assignments past their time limit that the crowd never confirmed: given up, or handed in only to us."""
     limit = timedelta(minutes=offering.study.parsed_design.crowd.time_limit_minutes)
     over = Assignment.objects.filter(offering=offering, submission=None, ended_as="", held_at__lt=now - limit - GRACE)
-    # We need a visitor's address only as long as the visit may still turn out to be a worker's, so forget it now.
-    ended = {"ended_at": now, "visited_from": ""}
-    taken = over.exclude(taken_over_at=None).update(ended_as=Ending.TAKEN_OVER, **ended)
-    unconfirmed = over.exclude(submitted_at=None).update(ended_as=Ending.UNCONFIRMED, **ended)
-    return taken + unconfirmed + over.update(ended_as=Ending.GIVEN_UP, **ended)
+    # We need a visitor's address only as long as the visit may still turn out to be a worker's, so forget it now. Of
+    # people who came by open links, `_forget_addresses` decides.
+    over.filter(confirmed_at=None).update(visited_from="")
+    taken = over.exclude(taken_over_at=None).update(ended_as=Ending.TAKEN_OVER, ended_at=now)
+    unconfirmed = over.exclude(submitted_at=None).update(ended_as=Ending.UNCONFIRMED, ended_at=now)
+    return taken + unconfirmed + over.update(ended_as=Ending.GIVEN_UP, ended_at=now)
 
 
 def _forget_addresses(offering: Offering, now: datetime) -> None:

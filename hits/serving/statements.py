@@ -159,11 +159,12 @@ def count_visits_from(visited_from: str, hit_pk: int, since: datetime) -> tuple[
 
 
 def count_places_from(offering: Offering, visited_from: str, hour_ago: datetime, day_ago: datetime) -> tuple[int, int]:
-    """Count the places in an offering that people from one address have taken by open links and not given back: those
-    of the last hour or still in hand, and those of the last day or still in hand."""
+    """Count the places in an offering that people from one address have taken by open links: those of the last hour or
+    still in hand, and those of the last day or still in hand. A place whose time is over counts as well, since late
+    work is taken and due: waiting would bring as many places as one likes."""
     statement = """SELECT count(CASE WHEN place = 'held' OR held_at > %s THEN 1 END), count(*) FROM hits_assignment
         WHERE visited_from = %s AND visited_from > '' AND confirmed_at IS NOT NULL AND offering_id = %s
-        AND place IN ('held', 'filled', 'extra') AND (place = 'held' OR held_at > %s)"""
+        AND (place = 'held' OR held_at > %s)"""
     since = as_stored(hour_ago), as_stored(day_ago)
     ((of_hour, of_day),) = execute(statement, since[0], visited_from, offering.pk, since[1])
     return int(of_hour), int(of_day)

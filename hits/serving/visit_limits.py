@@ -98,8 +98,8 @@ def check_unconfirmed_visit(hit: FrozenHit, address: str, now: datetime) -> None
 
 
 def check_places_from(offering: Offering, address: str, now: datetime) -> None:
-    """Raise if this address has taken as many places as one may, by people whom no crowd confirms. Places that were
-    given back don't count, and those that are still in hand always do. Called under the study's lock."""
+    """Raise if this address has taken as many places as one may, by people whom no crowd confirms. Those that are still
+    in hand always count. Called under the study's lock."""
     of_hour, of_day = count_places_from(offering, visitor_key(address), now - HOUR, now - DAY)
     if of_hour >= MOST_PLACES_AN_HOUR or of_day >= MOST_PLACES_A_DAY:
         raise WorkRefused(Refusal.NETWORK_FULL)
