@@ -7,14 +7,15 @@ stopping are in stopping_methods, power is in power_words.
 from collections.abc import Iterator, Mapping, Sequence
 
 from evalplatform.wording import count_of
-from hits.analysing import Results
+from hits.analysing import ALL_DATASETS, Results
 from hits.exporting.bundle_facts import Sources, join_names
 from hits.exporting.power_words import describe_power
 from hits.exporting.stopping_methods import describe_looks, describe_stopping
 from hits.protocols import Criterion, protocol_of
-from hits.stats import LARGER_OF_BOTH, PERMUTATION, TWO_WAY_T, Comparison, PairTest, TrueValues, Undefined
+from hits.stats import FEW_WORKERS, LARGER_OF_BOTH, PERMUTATION, TWO_WAY_T, Comparison, PairTest, TrueValues, Undefined
 
 FEWEST_DRAWS = 999  # hits.stats.sign_flips makes no fewer
+MOST_PAIRS_NAMED = 4
 
 
 def describe_analysis(sources: Sources) -> Iterator[str]:
@@ -99,7 +100,8 @@ def describe_intervals(results: Results, are_raters_known: bool = True) -> Itera
         yield (
             "Ratings of the same dialog, and of the same worker, are not independent; 95% confidence intervals "
             "therefore use a two-way cluster-robust variance over dialogs and workers [@cameron], adjusted for few and "
-            "uneven clusters, with Satterthwaite's degrees of freedom [@satterthwaite]."
+            "uneven clusters, with Satterthwaite's degrees of freedom [@satterthwaite]; from dialogs or workers that "
+            f"are worth fewer than {FEW_WORKERS} equal ones, they are at least as wide as Banerjee's [@banerjee]."
         )
     else:
         yield (
@@ -145,11 +147,7 @@ def describe_tests(results: Results) -> Iterator[str]:
             "studentised statistic, which stays valid where workers differ in taste [@chung]."
         )
     if LARGER_OF_BOTH in methods:
-        fewest = min(table.effective_workers for one in results.criteria for table in one.comparisons)
-        yield (
-            f"Because the ratings were worth those of only {fewest:.1f} equally busy workers, the larger of this "
-            "p-value and that of a t test with the two-way variance decided."
-        )
+        yield _few_raters(results)
     if TWO_WAY_T in methods and any(pair.kind == "paired" for pair in pairs if _method(pair) == TWO_WAY_T):
         yield "Where answers were very many, a t test with the two-way variance stood in for the permutation test."
     if not results.main.are_raters_known:
@@ -159,6 +157,33 @@ def describe_tests(results: Results) -> Iterator[str]:
             f"Models that {_not_side_by_side(pairs)} were compared by the difference of their means, with a t test on "
             "the two-way variance; such differences include differences between raters."
         )
+
+
+def _few_raters(results: Results) -> str:
+    """Say for which pairs the t test decided, too: each pair's own raters count."""
+    tables = [(one.title, table) for one in results.criteria for table in one.comparisons]
+    few = [
+        (title, table.dataset, pair)
+        for title, table in tables
+        for pair in table.comparisons
+        if _method(pair) == LARGER_OF_BOTH
+    ]
+    datasets, titles = len({table.dataset for _, table in tables}), len(results.criteria)
+    names = [
+        f"{pair.first} with {pair.second}"
+        + (f" on {dataset or ALL_DATASETS}" if datasets > 1 else "")
+        + (f" by {title}" if titles > 1 else "")
+        for title, dataset, pair in few
+    ]
+    paired = sum(pair.kind == "paired" and isinstance(pair.test, PairTest) for pair in _pairs(results))
+    about = "all comparisons" if len(few) == paired else f"{len(few):,} of {paired:,} comparisons"
+    if len(few) <= MOST_PAIRS_NAMED and len(few) < paired:
+        about += f": {join_names(names)}"
+    fewest = min(pair.size.effective_workers for _, _, pair in few)
+    return (
+        f"Where a pair's ratings were worth those of fewer than {FEW_WORKERS} equally busy workers ({about}; the "
+        f"least was {fewest:.1f}), the larger of this p-value and that of a t test with the two-way variance decided."
+    )
 
 
 def _not_side_by_side(pairs: Sequence[Comparison]) -> str:
@@ -175,20 +200,29 @@ def _method(pair: Comparison) -> str:
 def _family(sources: Sources, pairs: Sequence[Comparison]) -> Iterator[str]:
     first = sources.results.main
     primary = [pair for table in first.comparisons for pair in table.comparisons if pair.is_primary]
-    others = [pair for pair in pairs if not pair.is_primary]
     each = " of each criterion" if len(sources.results.criteria) > 1 else ""
     yield (
         f"The primary family{each}, also fixed in the design, {_which_pairs(sources, len(primary))}; p-values were "
         "corrected within it by Holm's method [@holm] at a family-wise level of .05."
     )
-    if others:
-        yield (
-            f"All other comparisons ({len(others):,}, among them those within single datasets) are exploratory and "
-            "were corrected as a second family."
-        )
+    yield from describe_other_comparisons(sources.results)
     untested = sum(isinstance(pair.test, Undefined) for pair in pairs)
     if untested:
         yield f"Of all comparisons, {untested:,} could not be tested and {_is(untested)} reported as not compared."
+
+
+def describe_other_comparisons(results: Results) -> Iterator[str]:
+    """Say how exploratory comparisons were corrected: those of each criterion by themselves."""
+    others = [
+        [(table, pair) for table in one.comparisons for pair in table.comparisons if not pair.is_primary]
+        for one in results.criteria
+    ]
+    count = sum(map(len, others))
+    if not count:
+        return
+    among = ", among them those within single datasets" if any(of.dataset for one in others for of, _ in one) else ""
+    each = f" of each criterion ({join_names([f'{len(one):,}' for one in others])})" if len(others) > 1 else ""
+    yield (f"All other comparisons ({count:,}{among}) are exploratory and were corrected as a second family{each}.")
 
 
 def _is(count: int) -> str:

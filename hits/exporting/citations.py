@@ -32,6 +32,12 @@ def _article(authors: str, year: int, title: str, journal: str, place: str, shor
 
 
 REFERENCES = {
+    "banerjee": _article(
+        *("Banerjee, S. K.", 1960),
+        "Approximate Confidence Interval for Linear Functions of Means of k Populations When the Population Variances "
+        "are not Equal",
+        *("Sankhy{\\=a}", "22(3/4):357--358", "Banerjee"),
+    ),
     "bradley": _article(
         *("Bradley, Ralph Allan and Terry, Milton E.", 1952),
         "Rank Analysis of Incomplete Block Designs: {I}. {T}he Method of Paired Comparisons",

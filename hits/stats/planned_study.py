@@ -195,43 +195,53 @@ class Components:
         return max(self.variance + together, 1e-12) / answers
 
 
-DRAWS = 200_000
+# Where normal effects are summed over, in deviations: sums of smooth functions at these points are as good as exact.
+POINTS = np.linspace(-8, 8, 49)
+WEIGHTS = np.exp(-(POINTS**2) / 2) / np.exp(-(POINTS**2) / 2).sum()
 
 
 def components_of(setting: Setting, shift: float = 0.0) -> Components:
-    """Draw two answers many times: about one dialog by two workers, about two dialogs by one worker.
+    """Compute what two answers share: about one dialog by two workers, about two dialogs by one worker.
 
-    `shift` is what the better generator's latent has on top. The numbers are the same each time.
+    `shift` is what the better generator's latent has on top. Given what two answers share, they are independent: so
+    their covariance is the variance of the mean answer given that, which is a sum over few normal effects.
     """
-    rng = np.random.Generator(np.random.PCG64(2021))
     effects = setting.effects
-    low, high = setting.cuts
+    scores = np.arange(3, dtype=np.int8)
+    gains = outcome_difference(setting, scores[:, None], scores).astype(np.float64)  # (better's, weaker's score)
+    of_both = effects.dialog + effects.worker
 
-    def draw(share: float, generators: int) -> Floats:
-        return np.asarray(math.sqrt(share) * rng.standard_normal((generators, DRAWS)))
+    def answer_given(both: float, each: float) -> Floats:
+        """Return the mean answer where two answers share effects: one on both generators, one on each of them.
+        (effect on both, effect on the better, effect on the weaker)"""
+        free = max(of_both - both, 0)
+        rest = 1 - of_both - each
+        known = math.sqrt(both) * POINTS[:, None, None] + math.sqrt(each) * POINTS[:, None]
+        latents = known + math.sqrt(free) * POINTS  # (effect on both, effect on each, what else is on both)
+        weaker, better = (_chances(setting, latents + ahead, rest) for ahead in (0.0, shift))
+        parts = zip(np.tensordot(gains.T, better, 1) * WEIGHTS, weaker, strict=True)
+        return np.asarray(sum(of_better @ of_weaker.swapaxes(1, 2) for of_better, of_weaker in parts))
 
-    def answer(*shared: Floats) -> Floats:
-        latent = sum(shared, draw(effects.rest, 2))
-        latent[1] += shift
-        weaker, better = (latent > low).view(np.int8) + (latent > high).view(np.int8)
-        return np.asarray(outcome_difference(setting, better, weaker), np.float64)
+    def variance_given(both: float, each: float) -> float:
+        spread = (answer_given(both, each) - gain) ** 2
+        return float(np.einsum("cbw,c,b,w", spread, WEIGHTS, WEIGHTS, WEIGHTS, optimize=True))
 
-    def dialog() -> Floats:
-        return np.add(draw(effects.dialog, 1), draw(effects.reply, 2))
-
-    def worker() -> Floats:
-        return np.add(draw(effects.worker, 1), draw(effects.taste, 2))
-
-    about, by = dialog(), worker()
-    first = answer(about, by)
-    of_dialog, of_worker = answer(about, worker()), answer(dialog(), by)
-    mean = float((first + of_dialog + of_worker).mean() / 3)
+    latents = math.sqrt(of_both) * POINTS
+    weaker, better = (_chances(setting, latents + ahead, 1 - of_both) * WEIGHTS**0.5 for ahead in (0.0, shift))
+    shares = better @ weaker.T  # (better's, weaker's score)
+    gain = float((shares * gains).sum())
     return Components(
-        gain=mean,
-        variance=float(((first - mean) ** 2).mean()),
-        same_dialog=float(((first - mean) * (of_dialog - mean)).mean()),
-        same_worker=float(((first - mean) * (of_worker - mean)).mean()),
+        gain=gain,
+        variance=float((shares * (gains - gain) ** 2).sum()),
+        same_dialog=variance_given(effects.dialog, effects.reply),
+        same_worker=variance_given(effects.worker, effects.taste),
     )
+
+
+def _chances(setting: Setting, latents: Floats, rest: float) -> Floats:
+    """Return the chances of the scores 0, 1 and 2, where the rest of the latents has this variance."""
+    okay, good = (scipy.special.ndtr((latents - cut) / math.sqrt(rest)) for cut in setting.cuts)
+    return np.stack([1 - okay, okay - good, good])
 
 
 def planned_variance(setting: Setting) -> float:

@@ -295,7 +295,7 @@ def test_a_study_and_its_copy_have_the_same_hits_and_draw_their_secrets_apart(de
 
 
 SECRET = bytes(range(16))
-DEMO_HASH = "13010d42c5d74ddd3ce09126eea841a96d2b8b174153663bab3367189d1e37a5"
+DEMO_HASH = "605d34eba2d2fa66ed31127879767030563b92da21ab189a32305bea76b604d9"
 DEMO_LAYOUT = "e0eb9dfe4f38e67b6537b0bf08da4a3a64f69881ffca784756e859f56305a3f0"
 
 

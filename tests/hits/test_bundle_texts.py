@@ -8,14 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from django.contrib.staticfiles import finders
 from django.core.management import call_command
 from PIL import Image
 
 from evalplatform.file_hashes import hash_of_file
-from hits.analysing import Origin, analyse_study
+from hits.analysing import Origin, analyse, analyse_study
 from hits.exporting import check_bundle, export_bundle, find_browser
+from hits.exporting.analysis_methods import describe_other_comparisons, describe_tests
 from hits.exporting.bundle_facts import Facts, Sources
 from hits.exporting.citations import REFERENCES, cited_in
 from hits.exporting.datasheet import datasheet, heds_json
@@ -28,8 +30,10 @@ from hits.exporting.research_checklist import research_checklist
 from hits.exporting.to_fill_in import TO_FILL_IN
 from hits.models import Offering, Study, offering_for
 from hits.screening import screen
+from hits.stats import Plan
 from tests.hits.crowd import now
 from tests.hits.rated import rate
+from tests.hits.stats.small_frames import drawn_frame
 
 needs_frontend = pytest.mark.skipif(finders.find("worker.js") is None, reason="the frontend is not built")
 
@@ -111,6 +115,42 @@ def test_exclusions_are_in_words_with_agreement_before_and_after(sources: Source
     assert not re.search("same_answer|hasty_without_points|too_few_points", told)
     assert "(all amounts are in USD)" in told
     assert "per hour" in told
+
+
+def test_the_methods_say_for_which_pairs_few_raters_decided_otherwise() -> None:
+    many, few = (drawn_frame(seed, 30, workers) for seed, workers in ((1, 40), (2, 5)))
+    few["dialog"] += 10_000
+    workers = few["worker"].astype(str) + "-few"
+    some = few.assign(dataset="few", worker=workers)
+    frame = pd.concat([many.assign(dataset="many", worker=many["worker"].astype(str)), some], ignore_index=True)
+
+    results = analyse(frame, plan=Plan("share of best"))
+
+    pairs = {of.dataset: of.comparisons[0].size.effective_workers for of in results.main.comparisons}
+    assert pairs["few"] < 10 <= min(pairs["many"] or 0, pairs[None] or 0)
+    assert (
+        f"Where a pair's ratings were worth those of fewer than 10 equally busy workers (1 of 3 comparisons: A with B "
+        f"on few; the least was {pairs['few']:.1f}), the larger of this p-value and that of a t test with the two-way "
+        "variance decided."
+    ) in " ".join(describe_tests(results))
+    [alone] = [text for text in describe_tests(analyse(few.assign(dataset="few"))) if "fewer than" in text]
+    assert "(all comparisons; the least was " in alone
+
+
+def test_the_methods_say_that_each_criterion_has_families_of_its_own() -> None:
+    one, other = drawn_frame(1, 30).assign(dataset="one"), drawn_frame(2, 30).assign(dataset="other")
+    other["dialog"] += 10_000
+    both = pd.concat([one, other], ignore_index=True)
+    criteria = pd.concat([both.assign(criterion=name) for name in ("empathy", "fluency")], ignore_index=True)
+
+    [of_one], [of_two], nothing = (list(describe_other_comparisons(analyse(frame))) for frame in (both, criteria, one))
+
+    said = (
+        "All other comparisons ({}, among them those within single datasets) are exploratory and were corrected as a "
+    )
+    assert of_one == said.format(2) + "second family."
+    assert of_two == said.format(4) + "second family of each criterion (2 and 2)."
+    assert nothing == []
 
 
 def test_only_what_the_text_cites_is_in_the_bibliography(sources: Sources) -> None:
