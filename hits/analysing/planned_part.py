@@ -7,16 +7,18 @@ design and the order of HITs alone, so that ratings that come in later change no
 from django.db.models import Count, Q
 
 from hits.models import HitItem, Study
+from hits.protocols import protocol_of
 
 
 def planned_until(study: Study) -> tuple[int, int] | None:
     """Return (block, dialogs): planned are all earlier blocks, and so many dialogs of this one. None if all dialogs are
     planned, or if the study has a stopping rule: then sequences decide, which hold however much comes in.
 
-    15 planned dialogs, in HITs of 10, are those of block 0 and the first five of block 1: (1, 5).
+    15 planned dialogs, in HITs of 10, are those of block 0 and the first five of block 1: (1, 5). A dialog that is
+    shown with several pairs counts each time.
     """
     analysis = study.parsed_design.analysis
-    left = analysis.planned_dialogs
+    left = analysis.planned_dialogs * protocol_of(study.parsed_design).showings
     if not 0 < left < int((study.manifest or {}).get("dialogs", 0)) or analysis.has_rule:
         return None
     blocks = HitItem.objects.filter(hit__study=study).order_by("hit__block").values("hit__block")

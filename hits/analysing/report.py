@@ -170,6 +170,7 @@ class CriterionReport:
     is_by_mean: bool = False  # its values are points with equal distances, and means come first
     answers: tuple[Answer, ...] = ()
     leaderboards: tuple[Table, ...] = ()
+    is_comparison: bool = False  # replies were compared with each other
 
     @property
     def main_answers(self) -> tuple[Answer, ...]:

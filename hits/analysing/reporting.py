@@ -74,4 +74,5 @@ def _report_criterion(one: CriterionResults, results: Results, wanted: tuple[Mak
         one.is_by_mean,
         found,
         leaderboards(one),
+        one.is_comparison,
     )

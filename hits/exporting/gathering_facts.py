@@ -28,9 +28,11 @@ from hits.models import (
     RuleStop,
     Scope,
     ScreeningRun,
+    Study,
     Submission,
 )
 from hits.paying import real_pay, worked_minutes
+from hits.protocols import protocol_of
 from hits.screening import Funnel, funnel_of, pooled_funnel
 
 TOLD_TOGETHER = "it is told for all offerings together"
@@ -38,8 +40,7 @@ LIBRARIES = ("django", "numpy", "pandas", "scipy", "matplotlib", "pyarrow")
 
 
 def gather_facts(scope: Scope, results: Results) -> Facts:
-    design, dialogs = scope.study.parsed_design, int((scope.study.manifest or {})["dialogs"])
-    power = power_facts(design, dialogs, results)
+    power = power_facts(scope.study.parsed_design, _designed_dialogs(scope.study), results)
     if isinstance(scope, Offering):
         return _facts_of_offering(scope, results, power)
     origins = {one.offering: one.origin for one in results.offerings}
@@ -120,13 +121,12 @@ def _facts_of_offering(offering: Offering, results: Results, power: PowerFacts) 
     is_from_people = results.origin.is_from_people
     crowd, environment = crowd_of(offering), environment_of(offering)
     stop = RuleStop.objects.filter(offering=offering).standing().first()
-    dialogs = int((offering.study.manifest or {})["dialogs"])
     return Facts(
         warning=results.origin.warning,
         study=offering.study.name,
         marketplace=offering.marketplace,
         place=all_marketplaces()[offering.marketplace].environment.described,
-        dialogs=dialogs,
+        dialogs=_designed_dialogs(offering.study),
         hits_built=offering.study.hits.count(),
         hits_published=published.count(),
         waves=published.order_by().values("wave").distinct().count(),
@@ -154,6 +154,11 @@ def _facts_of_offering(offering: Offering, results: Results, power: PowerFacts) 
         declined=Departure.objects.filter(link__offering=offering, outcome=Outcome.NO_CONSENT).count(),
         is_framed=crowd.abilities.is_framed,
     )
+
+
+def _designed_dialogs(study: Study) -> int:
+    """Count the different dialogs; the manifest counts each as often as the protocol shows it."""
+    return int((study.manifest or {})["dialogs"]) // protocol_of(study.parsed_design).showings
 
 
 def _where_money_moves(offering: Offering) -> MoneyMoves:

@@ -70,12 +70,13 @@ def _sample(sources: Sources) -> Answers:
     rated, facts, design = sources.results.main.size.dialogs, sources.facts, sources.design
     counts = dialogs_by_dataset(sources)
     designed = "" if rated == facts.dialogs else f" The design had {facts.dialogs:,} dialogs."
-    yield "3.1.1", Answer(f"{rated:,}: one for each dialog with ratings that count ({counts}).{designed}")
+    yield "3.1.1", Answer(f"{_count_outputs(sources, counts)}{designed}")
     several = len(design.datasets) > 1
+    shown = protocol_of(design).which_were_shown() or "each system's output for a chosen dialog was evaluated"
     yield (
         "3.1.2",
         Answer(
-            f"The dialogs were {describe_drawing(design)}; each system's output for a chosen dialog was evaluated.",
+            f"The dialogs were {describe_drawing(design)}; {shown}.",
             (2,) if several or any(part.even_by for part in design.datasets) else (1,),
         ),
     )
@@ -95,6 +96,25 @@ def _sample(sources: Sources) -> Answers:
     yield "3.1.3.2", Answer(prose(sources, describe_power(sources)))
     where = f"hits/stats/power.py of {software}; the command plan_study runs it."
     yield "3.1.3.3", Answer(where, is_open=True, hint="its address")
+
+
+def _count_outputs(sources: Sources, counts: str) -> str:
+    """Say how many outputs of each system were evaluated."""
+    main = sources.results.main
+    protocol = protocol_of(sources.design)
+    if not protocol.which_were_shown():
+        return f"{main.size.dialogs:,}: one for each dialog with ratings that count ({counts})."
+    whole = None if len(main.datasets) > 1 else main.datasets[0] if main.datasets else None
+    rows = [row for row in main.table if row.dataset == whole and row.generator is not None]
+    outputs = join_names([f"{row.dialogs:,} of {row.generator}" for row in rows])
+    how = "compared with another system's" if main.is_comparison else "rated"
+    human = ", beside those that were compared with a human reply only" if _has_human_opponents(sources) else ""
+    dialogs = count_of(main.size.dialogs, "dialog")
+    return f"{outputs} were {how}{human}. {dialogs} have ratings that count ({counts})."
+
+
+def _has_human_opponents(sources: Sources) -> bool:
+    return sources.results.main.is_comparison and sources.results.main.size.human_ratings > 0
 
 
 def _evaluators(sources: Sources) -> Answers:

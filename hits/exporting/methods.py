@@ -103,6 +103,8 @@ def _task(sources: Sources) -> Iterator[str]:
     design, facts = sources.design, sources.facts
     protocol = protocol_of(design)
     yield protocol.how_it_was_asked()
+    if protocol.criteria[0].is_comparison and (shown := protocol.which_were_shown()):
+        yield f"{shown[0].upper()}{shown[1:]}."
     asked = list(dict.fromkeys([design.task.question, *(one.question for one in protocol.criteria if one.question)]))
     yield f"They were asked: {' '.join(f'“{question}”' for question in asked)}"
     yield f"Identical replies were shown once. {how_replies_were_shown(sources)}"

@@ -21,6 +21,12 @@ LETTERS = r"$^{\mathrm{%s}}$"
 STYLES = {Kind.DIFFERENCE: "+.3f", Kind.AGREEMENT: ".2f"}
 EXPLORATORY, APART = r"$\dagger$", r"$\ddagger$"
 FEWEST_OF_A_SLICE = 10  # ratings; of fewer, an interval says nothing
+RATED = "Shares of the ratings of each model on each dataset; $n$ is the number of ratings of a model."
+COMPARED = (
+    "Shares of the comparisons with other models that each model won, tied and lost, on each dataset; a comparison "
+    "counts for both of its models, and $n$ is the number of comparisons of a model. Two models at a time were "
+    "compared, in dialogs that need not be the same for all pairs."
+)
 DIFFERENCES = ("difference", "best_difference", "score_difference")
 
 
@@ -100,7 +106,7 @@ def _exploratory(report: CriterionReport, of: Table) -> str:
 def _paper_shares(report: CriterionReport) -> str:
     """Make table 5 as the paper prints it, with a few datasets side by side; letters stand at the best value's share,
     if the test is about it, and the number of ratings of each model at the dataset's name."""
-    caption = "Shares of the ratings of each model on each dataset; $n$ is the number of ratings of a model."
+    caption = COMPARED if report.is_comparison else RATED
     if not _is_about_shares(report) and (title := _outcome_title(report)):
         elsewhere = "means.tex" if report.is_by_mean else "intervals.tex"
         caption += f" Models were tested by the {escape(title)}, whose letters are in {elsewhere}."

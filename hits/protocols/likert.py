@@ -244,6 +244,13 @@ class Likert(Protocol[LikertDesign]):
             f"{self._scales_in_words} for {_joined(asked)}.{order}{skipped}"
         )
 
+    def which_were_shown(self) -> str:
+        shown = self.design.task.models_per_dialog
+        if not 0 < shown < len(self.design.generators):
+            return ""
+        models = "one model's reply" if shown == 1 else f"the replies of {shown} models"
+        return f"each dialog was shown with {models}, and the models took turns over the dialogs"
+
     @property
     def _seen_in_words(self) -> str:
         shown, way = self.design.task.models_per_dialog, "side by side" if self.is_side_by_side else "one by one"

@@ -207,6 +207,17 @@ class Pairs(Protocol[PairsDesign]):
             f"workers. They chose {_either(choices)} for {' and '.join(asked)}.{why}"
         )
 
+    def which_were_shown(self) -> str:
+        is_each = self.design.task.pairs_per_dialog == "each"
+        pairs = (
+            "each dialog was shown once with each pair of models, in different tasks"
+            if is_each
+            else "each dialog was shown with one pair of models, and the pairs took turns over the dialogs"
+        )
+        if not self.design.checkpoints.per_hit:
+            return pairs
+        return f"{pairs}; at checkpoints, one model's reply stood beside the human reply instead"
+
     @property
     def _both_bad_words(self) -> list[str]:
         return ["“both bad” (counted as a tie)"] if self.design.task.may_reject_both else []

@@ -287,6 +287,10 @@ class Protocol(ABC, Generic[Design]):
     def how_it_was_asked(self) -> str:
         """Return a sentence for the methods section: "Workers saw a dialog with ... and ..."."""
 
+    def which_were_shown(self) -> str:
+        """Say which models' replies a dialog shows, if not all: "each dialog was shown with ...". Empty if all."""
+        return ""
+
     @abstractmethod
     def instrument(self) -> Instrument:
         """Return what workers answer with, for the datasheet (HEDS 4.3.5)."""

@@ -73,6 +73,13 @@ def test_an_untouched_bundle_holds_together_and_all_answers_are_counted(offering
     assert check_bundle(folder) == []
     assert analyse_study(offering).main.size.answers == study_frames(offering).submissions["dialogs"].sum() == 120
     assert "counts once for each" in (folder / "examples.tex").read_text()
+    methods, datasheet = (folder / "methods.md").read_text(), (folder / "datasheet.md").read_text()
+    assert "on 20 dialogs (20 from example-emotional), drawn at random" in methods.replace("\n", " ")
+    assert "Each dialog was shown once with each pair of models, in different tasks." in methods
+    assert "20 of generic, 20 of listener-large and 20 of parrot were compared with another system's." in datasheet
+    assert "drawn at random within each dataset (seed 2021); each dialog was shown once with each pair" in datasheet
+    assert "The design had" not in datasheet
+    assert "comparisons with other models that each model won" in (folder / "tables" / "table5.tex").read_text()
 
 
 def test_cards_of_the_same_number_with_other_replies_are_not_the_same_card() -> None:
