@@ -53,6 +53,7 @@ class Facts(BaseModel):
     expected_minutes: float
     time_limit_minutes: int
     reward: str
+    unpaid: str = Field(description="What stands for the pay where there is none.")
     hourly: str
     approval: str
     bonus: str

@@ -213,7 +213,9 @@ def _who_pays(request: Request) -> Paid:
     """Return who pays for the worker's work; the crowd, if we can't know whose page it is."""
     try:
         ticket = _ticket(request)
-        return who_pays(frozen_hit(ticket.study_key, 0).study.design, CROWDS[ticket.visit.crowd])
+        return who_pays(
+            frozen_hit(ticket.study_key, 0).study.design, CROWDS[ticket.visit.crowd], ticket.visit.environment
+        )
     except (WorkRefused, Study.DoesNotExist, Hit.DoesNotExist):
         return Paid.BY_CROWD
 

@@ -91,6 +91,7 @@ from .opening import enter_market as enter_market
 from .opening import open_crowd as open_crowd
 from .opening import worker_page_url as worker_page_url
 from .origins import has_real_raters as has_real_raters
+from .origins import is_unpaid_rehearsal as is_unpaid_rehearsal
 from .origins import origin_of as origin_of
 from .origins import why_no_raters as why_no_raters
 from .registry import CROWDS as CROWDS

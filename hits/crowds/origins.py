@@ -5,7 +5,7 @@ environment is for, and since when an owner has declared that people there are t
 same if the work is collected again after a crash, or into a restored database.
 """
 
-from hits.crowds.contract import MarketAssignment
+from hits.crowds.contract import Crowd, MarketAssignment
 from hits.crowds.registry import crowd_of, environment_of
 from hits.models import Offering, Submission
 
@@ -23,6 +23,12 @@ def origin_of(offering: Offering, found: MarketAssignment) -> Submission.Origin:
 def has_real_raters(offering: Offering) -> bool:
     """Return whether people who work there now are the study's raters."""
     return environment_of(offering).has_real_raters or offering.raters_since is not None
+
+
+def is_unpaid_rehearsal(crowd: Crowd, environment: str) -> bool:
+    """Return whether people there only try the study out, and nobody pays them: the trial of a link."""
+    is_trial = any(one.name == environment and not one.has_real_raters for one in crowd.environments)
+    return is_trial and not crowd.abilities.pays_workers
 
 
 def why_no_raters(offering: Offering) -> str:

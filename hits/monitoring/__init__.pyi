@@ -5,7 +5,9 @@ from .assignment_list import find_assignments as find_assignments
 from .checkpoint_rows import Passed as Passed
 from .checkpoint_rows import passed_by_worker as passed_by_worker
 from .dues_list import DUE_COLUMNS as DUE_COLUMNS
+from .dues_list import NOTHING_DUE as NOTHING_DUE
 from .dues_list import due_rows as due_rows
+from .dues_list import is_rehearsed as is_rehearsed
 from .invited_raters import InvitedRater as InvitedRater
 from .invited_raters import list_invited as list_invited
 from .ledger import LEDGER_COLUMNS as LEDGER_COLUMNS

@@ -20,6 +20,7 @@ from .opening_assignments import open_assignment as open_assignment
 from .opening_assignments import open_free_assignment as open_free_assignment
 from .page_data import drafted_page as drafted_page
 from .page_data import page_context as page_context
+from .page_data import paid_in as paid_in
 from .page_data import preview_page as preview_page
 from .page_data import shown_pages as shown_pages
 from .page_data import step_pages as step_pages

@@ -6,8 +6,11 @@ from hits.models.design import StudyDesign
 from hits.models.money import money
 from hits.protocols import Protocol
 
+UNPAID_REHEARSAL = "none: this is a rehearsal, and nothing is paid"
+REHEARSED = "This was a rehearsal: nothing is paid."
 
-def bonus_rule(protocol: Protocol[Any], bonus_dialogs: int) -> str:
+
+def bonus_rule(protocol: Protocol[Any], bonus_dialogs: int, is_rehearsal: bool = False) -> str:
     """Say before the first dialog what wins a point, what counts, and what the points are worth."""
     design, needed = protocol.design, protocol.design.pay.bonus_points
     if bonus_dialogs == 1:
@@ -19,13 +22,13 @@ def bonus_rule(protocol: Protocol[Any], bonus_dialogs: int) -> str:
         )
         which = f"all {bonus_dialogs}" if needed >= bonus_dialogs else f"at least {needed} of the {bonus_dialogs}"
         win = f"Win {which} points"
-    return (
-        f"{carries}, and the point is yours when {protocol.how_to_win()}. {protocol.what_counts()} "
-        f"{win} and we pay {money(design.pay.bonus_cents, design.pay.currency)} on top."
-    )
+    rule = f"{carries}, and the point is yours when {protocol.how_to_win()}. {protocol.what_counts()}"
+    if is_rehearsal:
+        return f"{rule} This is a rehearsal: the study pays for points, but nothing is paid now."
+    return f"{rule} {win} and we pay {money(design.pay.bonus_cents, design.pay.currency)} on top."
 
 
-def points_told(design: StudyDesign, won: int, bonus_dialogs: int) -> str:
+def points_told(design: StudyDesign, won: int, bonus_dialogs: int, is_rehearsal: bool = False) -> str:
     """Say after submitting, when nothing can be changed any more, how many points were won."""
     if not bonus_dialogs:
         return ""
@@ -36,7 +39,7 @@ def points_told(design: StudyDesign, won: int, bonus_dialogs: int) -> str:
     else:
         told = f"You have won {won or 'none'} of the {bonus_dialogs} bonus points"
     bonus = design.pay.bonus_cents
-    if not bonus:
+    if not bonus or is_rehearsal:
         return f"{told}."
     if won >= design.pay.bonus_points:
         return f"{told}: we pay {money(bonus, design.pay.currency)} on top."

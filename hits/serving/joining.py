@@ -11,13 +11,13 @@ from uuid import UUID
 from django.db import transaction
 
 from evalplatform.client_address import is_this_machine
-from hits.crowds import CrowdWords, Visit
+from hits.crowds import Visit, crowd_of
 from hits.models import Assignment, Offering
 from hits.serving.allocating import take_up_again
 from hits.serving.frozen import FrozenStudy, frozen_hit, frozen_offering, frozen_study
 from hits.serving.may_work import is_time_over
 from hits.serving.opening_assignments import open_free_assignment
-from hits.serving.page_data import preview_page
+from hits.serving.page_data import paid_in, preview_page
 from hits.serving.statements import (
     answers_of,
     find_assignment,
@@ -80,6 +80,7 @@ def _note_agreement(study: FrozenStudy, assignment: Assignment, now: datetime) -
     hold_assignment(assignment.offering, assignment.crowd_assignment_id, assignment.crowd_worker_id, step)
 
 
-def introduction_of(study_key: UUID, words: CrowdWords) -> dict[str, Any]:
+def introduction_of(offering: Offering) -> dict[str, Any]:
     """Return what a page before the work tells of the study: title, facts, and the texts as HTML."""
-    return preview_page(frozen_hit(study_key, 0), words)
+    hit = frozen_hit(offering.study.key, 0)
+    return preview_page(hit, crowd_of(offering).words, paid_in(offering))

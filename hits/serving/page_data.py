@@ -6,27 +6,36 @@ from typing import Any
 from evalplatform.wording import count_of
 from hits.crowds import CrowdWords, crowd_of, planned_crowd
 from hits.designing import hourly_pay_cents
-from hits.models import Answer, Assignment
+from hits.models import Answer, Assignment, Offering
 from hits.models.design import StudyDesign
 from hits.models.money import money
 from hits.protocols import Protocol, is_lost
 from hits.serving.bonus import Checks, can_check
-from hits.serving.bonus_words import bonus_rule
+from hits.serving.bonus_words import UNPAID_REHEARSAL, bonus_rule
 from hits.serving.frozen import FrozenHit, FrozenItem, FrozenStudy
 from hits.serving.leases import is_leased
 from hits.serving.statements import answers_of, checks_of, has_submitted_before
-from hits.serving.work_refusals import Paid
+from hits.serving.work_refusals import Paid, who_pays
 
 
-def preview_page(hit: FrozenHit, words: CrowdWords) -> dict[str, Any]:
+def paid_in(offering: Offering) -> Paid:
+    return who_pays(offering.study.parsed_design, crowd_of(offering), offering.environment)
+
+
+def preview_page(hit: FrozenHit, words: CrowdWords, paid: Paid = Paid.BY_CROWD) -> dict[str, Any]:
     """Return what somebody sees who has not accepted the HIT."""
     bonus_dialogs = sum(item.gold_card is not None for item in hit.items)
-    return _page_without_work(hit.study, words, len(hit.items), bonus_dialogs, "preview")
+    return _page_without_work(hit.study, words, len(hit.items), bonus_dialogs, "preview", paid)
 
 
-def submitted_page(hit: FrozenHit, words: CrowdWords, submission: dict[str, Any]) -> dict[str, Any]:
+def submitted_page(hit: FrozenHit, offering: Offering, submission: dict[str, Any]) -> dict[str, Any]:
     """Return the page after submitting: without dialogs, answers, or a token with which they could be requested."""
-    return {**preview_page(hit, words), "mode": "submitted", "submission": submission}
+    return {**_introduction(hit, offering), "mode": "submitted", "submission": submission}
+
+
+def _introduction(hit: FrozenHit, offering: Offering) -> dict[str, Any]:
+    crowd = crowd_of(offering)
+    return preview_page(hit, crowd.words, who_pays(hit.study.design, crowd, offering.environment))
 
 
 def work_page(hit: FrozenHit, assignment: Assignment, token: str, seconds_used: float) -> dict[str, Any]:
@@ -34,7 +43,7 @@ def work_page(hit: FrozenHit, assignment: Assignment, token: str, seconds_used: 
     answers = answers_of(assignment)
     checks = Checks(hit.study.design.checkpoints, checks_of(assignment))
     return {
-        **preview_page(hit, crowd_of(assignment.offering).words),
+        **_introduction(hit, assignment.offering),
         **hit.study.protocol.settings_of_worker(assignment.rotation),
         "mode": "work",
         "token": token,
@@ -211,7 +220,12 @@ def bonus_of(hit: FrozenHit, item: FrozenItem, assignment: Assignment, checks: C
 
 
 def _page_without_work(
-    study: FrozenStudy, words: CrowdWords, dialogs: int, bonus_dialogs: int, mode: str
+    study: FrozenStudy,
+    words: CrowdWords,
+    dialogs: int,
+    bonus_dialogs: int,
+    mode: str,
+    paid: Paid = Paid.BY_CROWD,
 ) -> dict[str, Any]:
     design = study.design
     return {
@@ -226,7 +240,7 @@ def _page_without_work(
         "has_agreed": False,
         "is_returning": False,
         "contact": study.contact,
-        "facts": _study_facts(study, words, dialogs, bonus_dialogs),
+        "facts": _study_facts(study, words, dialogs, bonus_dialogs, paid == Paid.REHEARSED),
         "warm_up": {
             "turns": design.warm_up.context,
             "replies": [reply.model_dump() for reply in design.warm_up.replies],
@@ -243,8 +257,11 @@ def _page_without_work(
     }
 
 
-def _study_facts(study: FrozenStudy, words: CrowdWords, dialogs: int, bonus_dialogs: int) -> dict[str, Any]:
+def _study_facts(
+    study: FrozenStudy, words: CrowdWords, dialogs: int, bonus_dialogs: int, is_rehearsal: bool
+) -> dict[str, Any]:
     design = study.design
+    is_paid = bool(design.pay.reward_cents) and not is_rehearsal
     has_bonus = bool(design.pay.bonus_cents and bonus_dialogs)
     told = bonus_dialogs if design.tells_points else 0
     return {
@@ -252,11 +269,12 @@ def _study_facts(study: FrozenStudy, words: CrowdWords, dialogs: int, bonus_dial
         "dialogs": dialogs,
         "expected_minutes": design.pay.expected_minutes,
         "time_limit_minutes": design.crowd.time_limit_minutes,
-        "reward": money(design.pay.reward_cents, design.pay.currency) if design.pay.reward_cents else "",
+        "reward": money(design.pay.reward_cents, design.pay.currency) if is_paid else "",
+        "unpaid": "" if is_paid else UNPAID_REHEARSAL if design.pay.reward_cents else "none: this study is unpaid",
         "hourly": money(hourly_pay_cents(design), design.pay.currency),
         "approval": _describe_approval(design, words),
-        "bonus": money(design.pay.bonus_cents, design.pay.currency) if has_bonus else "",
-        "bonus_rule": bonus_rule(study.protocol, bonus_dialogs) if has_bonus else "",
+        "bonus": money(design.pay.bonus_cents, design.pay.currency) if has_bonus and not is_rehearsal else "",
+        "bonus_rule": bonus_rule(study.protocol, bonus_dialogs, is_rehearsal) if has_bonus else "",
         "what_counts": study.protocol.what_counts() if told else "",
         "bonus_dialogs": told,
         "max_hits": design.crowd.max_hits_per_worker,

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from hits.crowds import Word, crowd_of
+from hits.crowds import Word, crowd_of, is_unpaid_rehearsal
 from hits.models import Answer, Assignment
 from hits.protocols import missing_work
 from hits.serving.assignment_tokens import Ticket, completion_code
 from hits.serving.bonus import Checks
-from hits.serving.bonus_words import points_told
+from hits.serving.bonus_words import REHEARSED, points_told
 from hits.serving.copies import write_copy
 from hits.serving.frozen import FrozenHit
 from hits.serving.leases import fill_place, is_leased
@@ -103,7 +103,8 @@ def told_after_submitting(
     if assignment.confirmed_at is None:
         told = points_later(hit, assignment)
     else:
-        told = points_told(hit.study.design, checks.points(hit, answers), _count_bonus_dialogs(hit))
+        points, dialogs = checks.points(hit, answers), _count_bonus_dialogs(hit)
+        told = _with_rehearsal(assignment, points_told(hit.study.design, points, dialogs, _is_rehearsal(assignment)))
     return {**_hand_back(assignment, submit_to, copy), "points": told}
 
 
@@ -111,6 +112,14 @@ def _hand_back(assignment: Assignment, submit_to: str, copy: Mapping[str, str]) 
     back = crowd_of(assignment.offering).hand_back(assignment, submit_to, completion_code(assignment), copy)
     told = {"way": back.way, "action": back.action, "fields": dict(back.fields), "code": back.code}
     return {**told, "more_url": back.more_url}
+
+
+def _is_rehearsal(assignment: Assignment) -> bool:
+    return is_unpaid_rehearsal(crowd_of(assignment.offering), assignment.offering.environment)
+
+
+def _with_rehearsal(assignment: Assignment, told: str) -> str:
+    return f"{told} {REHEARSED}".strip() if _is_rehearsal(assignment) else told
 
 
 def handed_in(hit: FrozenHit, assignment: Assignment, submit_to: str, is_holder: bool) -> dict[str, Any]:
@@ -127,7 +136,8 @@ def handed_in(hit: FrozenHit, assignment: Assignment, submit_to: str, is_holder:
 
 def points_later(hit: FrozenHit, assignment: Assignment) -> str:
     """Say that points are counted later, if the HIT has any."""
-    return crowd_of(assignment.offering).words.points_later if _count_bonus_dialogs(hit) else ""
+    later = crowd_of(assignment.offering).words.points_later if _count_bonus_dialogs(hit) else ""
+    return _with_rehearsal(assignment, later)
 
 
 def _count_bonus_dialogs(hit: FrozenHit) -> int:

@@ -13,7 +13,7 @@ from typing import Any
 
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
-from hits.crowds import Crowd, CrowdWords
+from hits.crowds import Crowd, CrowdWords, is_unpaid_rehearsal
 from hits.models.design import StudyDesign
 
 
@@ -51,9 +51,12 @@ class Paid(IntEnum):
     BY_CROWD = 0
     ELSEWHERE = 1  # by whoever invited the worker: we can't speak for them
     NOT = 2
+    REHEARSED = 3  # not paid either, because whoever works only tries the study out
 
 
-def who_pays(design: StudyDesign, crowd: Crowd) -> Paid:
+def who_pays(design: StudyDesign, crowd: Crowd, environment: str) -> Paid:
+    if is_unpaid_rehearsal(crowd, environment):
+        return Paid.REHEARSED
     if not design.pay.reward_cents:
         return Paid.NOT
     return Paid.BY_CROWD if crowd.abilities.pays_workers else Paid.ELSEWHERE
@@ -80,7 +83,7 @@ def in_words_of(crowd: CrowdWords, text: str) -> str:
 
 def said_of_pay(text: str, paid: Paid) -> str:
     """Keep of each bracket what is true where this pays."""
-    return re.sub(r"\[([^|\]]*)\|([^|\]]*)\|([^|\]]*)\]", lambda found: found[paid + 1], text)
+    return re.sub(r"\[([^|\]]*)\|([^|\]]*)\|([^|\]]*)\]", lambda found: found[min(paid, Paid.NOT) + 1], text)
 
 
 WHAT_IS_SUBMITTED = "What you have submitted [is paid|counts towards your pay|counts]"

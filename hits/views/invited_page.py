@@ -31,7 +31,7 @@ from hits.crowds import (
     work_address,
 )
 from hits.models import Invitation, Outcome
-from hits.serving import MinuteCounter, Refusal, WorkRefused, introduction_of, join, who_pays
+from hits.serving import MinuteCounter, Paid, Refusal, WorkRefused, introduction_of, join, paid_in
 from hits.views.joining_page import facts_of, is_sent_by_another_site, note_departure_from, tell
 
 wrong_links_from_address = MinuteCounter(most=60)
@@ -97,7 +97,7 @@ def _show(request: HttpRequest, invitation: Invitation) -> HttpResponse:
     offering = invitation.offering
     words, now = crowd_of(offering).words, timezone.now()
     progress = own_progress(invitation, now)
-    page = introduction_of(offering.study.key, words)
+    page = introduction_of(offering)
     caller = Caller(invitation.worker_id)
     context = {
         "page": page,
@@ -105,6 +105,7 @@ def _show(request: HttpRequest, invitation: Invitation) -> HttpResponse:
         "language": offering.study.parsed_design.task.language,
         "greeting": f"Hello, {invitation.name}" if invitation.name else "Hello",
         "message": _message(progress, offering.study.parsed_design.crowd.max_hits_per_worker),
+        "is_rehearsal": paid_in(offering) == Paid.REHEARSED,
         "part": progress.part,
         "may_begin": progress.part.has_more and not progress.part.is_begun,
         "progress": _progress_rows(progress, words.hit, words.hits),
@@ -177,7 +178,7 @@ def _take_answer(request: HttpRequest, invitation: Invitation) -> HttpResponse:
 
 def _refuse(request: HttpRequest, invitation: Invitation, refused: WorkRefused) -> HttpResponse:
     crowd = crowd_of(invitation.offering)
-    words = refused.words(crowd.words, who_pays(invitation.offering.study.parsed_design, crowd))
+    words = refused.words(crowd.words, paid_in(invitation.offering))
     response = tell(request, words.heading or "This did not work", words.message)
     response.status_code = HTTPStatus.FORBIDDEN
     return response

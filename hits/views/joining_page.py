@@ -37,7 +37,7 @@ from hits.crowds import (
     work_address,
 )
 from hits.models import OpenLink, Outcome
-from hits.serving import MinuteCounter, Refusal, WorkRefused, introduction_of, join, who_pays
+from hits.serving import MinuteCounter, Paid, Refusal, WorkRefused, introduction_of, join, paid_in
 
 COOKIE_DAYS = 180
 looks_from_address = MinuteCounter(most=300)
@@ -104,12 +104,13 @@ def _show(request: HttpRequest, link: OpenLink) -> HttpResponse:
             return _refuse(request, link, caller, WorkRefused(Refusal.NOTHING_FREE), part)
     study = link.offering.study
     words = crowd_of(link.offering).words
-    page = introduction_of(study.key, words)
+    page = introduction_of(link.offering)
     context = {
         "page": page,
         "title": page["title"],
         "language": study.parsed_design.task.language,
         "facts": facts_of(page),
+        "is_rehearsal": paid_in(link.offering) == Paid.REHEARSED,
         "part": part,
         "done": count_of(part.done, words.hit, words.hits),
         "keeps_cookie": bool(caller.made_up),
@@ -123,7 +124,7 @@ def _show(request: HttpRequest, link: OpenLink) -> HttpResponse:
 def facts_of(page: dict[str, Any]) -> list[tuple[str, str]]:
     facts, crowd = page["facts"], page["crowd"]
     minutes = count_of(facts["expected_minutes"], "minute") if facts["expected_minutes"] != 1 else "a minute"
-    pay = "none: this study is unpaid"
+    pay = facts["unpaid"]
     if facts["reward"]:
         bonus = f"; {facts['bonus']} more with the bonus" if facts["bonus"] else ""
         pay = f"{facts['reward']}, which is {facts['hourly']} an hour at this pace{bonus}"
@@ -213,7 +214,7 @@ def _leave(request: HttpRequest, out: HandBack | None) -> HttpResponse:
 
 def _refuse(request: HttpRequest, link: OpenLink, caller: Caller, refused: WorkRefused, part: Part) -> HttpResponse:
     crowd = crowd_of(link.offering)
-    words = refused.words(crowd.words, who_pays(link.offering.study.parsed_design, crowd))
+    words = refused.words(crowd.words, paid_in(link.offering))
     outcome = OUTCOMES.get(refused.refusal)
     if part.done:
         outcome = outcome_for(link, caller.worker_id, caller.session)

@@ -16,7 +16,7 @@ from hits.access import note_event
 from hits.analysing import origin_of_work
 from hits.crowds import personal_link
 from hits.models import Invitation, Offering
-from hits.monitoring import PAYROLL_COLUMNS, payroll_rows
+from hits.monitoring import NOTHING_DUE, PAYROLL_COLUMNS, is_rehearsed, payroll_rows
 from hits.views.invitations_page import find_invited
 from hits.views.study_pages import tells_refusals, user_of
 
@@ -39,8 +39,9 @@ def download_links(request: HttpRequest, name: str) -> HttpResponse:
 def download_payroll(request: HttpRequest, name: str) -> HttpResponse:
     offering = find_invited(request, name)
     note = origin_of_work(offering).warning  # in every row, which goes further than a line above them
-    rows = [(*row, note) for row in payroll_rows(offering)]
-    columns = [*PAYROLL_COLUMNS, "note"]
+    due = NOTHING_DUE if is_rehearsed(offering) else ""
+    rows = [(*row, due, note) for row in payroll_rows(offering)]
+    columns = [*PAYROLL_COLUMNS, "due", "note"]
     return _as_csv(request, offering, "payroll", "the payroll of invited raters", columns, rows)
 
 

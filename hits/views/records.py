@@ -20,6 +20,7 @@ from hits.monitoring import (
     LEDGER_COLUMNS,
     PAYMENT_STATES,
     due_rows,
+    is_rehearsed,
     ledger_rows,
     payment_state,
     payments_of,
@@ -63,6 +64,7 @@ def show_ledger(request: HttpRequest, name: str) -> HttpResponse:
             for one in sum_ledger(offering)
         ],
         "states": list(PAYMENT_STATES),
+        "is_rehearsed": is_rehearsed(offering),
         "pays_workers": crowd_of(offering).abilities.pays_workers,
         "state": state,
     }

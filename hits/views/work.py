@@ -82,11 +82,14 @@ def show_study(request: HttpRequest, study_key: UUID) -> HttpResponse:
 def _answer(request: HttpRequest, hit: FrozenHit, open_it: OpenIt) -> HttpResponse:
     visit = arrival(request)
     words = CROWDS[visit.crowd].words if visit else USUAL_WORDS
-    paid = who_pays(hit.study.design, CROWDS[visit.crowd] if visit else planned_crowd(hit.study.design))
+    environment = visit.environment if isinstance(visit, Visit) else ""
+    paid = who_pays(hit.study.design, CROWDS[visit.crowd] if visit else planned_crowd(hit.study.design), environment)
     try:
         if visit is None:
             raise WorkRefused(Refusal.OUTSIDE_MARKETPLACE)
-        page = preview_page(hit, words) if isinstance(visit, Preview) else _work(request, hit, open_it, visit, words)
+        page = (
+            preview_page(hit, words, paid) if isinstance(visit, Preview) else _work(request, hit, open_it, visit, words)
+        )
         response = render(request, "work/hit.html", page_context(hit.study.design, page, paid))
     except WorkRefused as refused:
         back = way_back(hit.study.key, visit, refused.refusal) if isinstance(visit, Visit) else None
@@ -102,7 +105,8 @@ def _work(request: HttpRequest, hit: FrozenHit, open_it: OpenIt, visit: Visit, w
         hit = frozen_hit(study_key, assignment.hit.number, frozen_offering(study_key, visit))
     if assignment.submitted_at is not None:
         held = ask_crowd(study_key, visit)
-        return submitted_page(hit, words, handed_in(hit, assignment, visit.submit_to, held.word == Word.HOLDS))
+        told = handed_in(hit, assignment, visit.submit_to, held.word == Word.HOLDS)
+        return submitted_page(hit, assignment.offering, told)
     token = sign_token(Ticket(study_key, hit.number, visit))
     return work_page(hit, assignment, token, (now - assignment.held_at).total_seconds())
 

@@ -34,6 +34,7 @@ from hits.models import (
 )
 from hits.publishing import plan_publishing, publish_hits, stop_study
 from hits.serving import restore_invitation, revoke_invitation
+from hits.serving.bonus_words import UNPAID_REHEARSAL
 from tests.conftest import DEMO
 from tests.hits.crowd import now
 from tests.hits.test_links import FOR_LINKS, Visitor, collected, run
@@ -159,6 +160,19 @@ def test_the_page_greets_and_tells_what_is_left_and_takes_no_place(ada: Rater) -
     assert "Your consent" in text
     assert not Assignment.objects.exists()
     assert Invitation.objects.get().opened_at is not None
+
+
+def test_a_rehearsal_says_that_nothing_is_paid_from_the_link_to_the_thanks(ada: Rater) -> None:
+    page = ada.text()
+    facts = ada.agree().work["facts"]
+    told = ada.submit()
+
+    assert "This is a rehearsal: nothing is paid for it" in page
+    assert "none: this is a rehearsal, and nothing is paid" in page
+    assert (facts["reward"], facts["bonus"], facts["unpaid"]) == ("", "", UNPAID_REHEARSAL)
+    assert "we pay" not in facts["bonus_rule"]
+    assert "$" not in page
+    assert told["points"].endswith("This was a rehearsal: nothing is paid.")
 
 
 def test_programs_that_look_at_links_in_mails_begin_nothing(ada: Rater) -> None:

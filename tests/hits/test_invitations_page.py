@@ -212,6 +212,7 @@ def test_the_payroll_counts_collected_work_and_says_what_is_in_hand(
         **{"ratings": str(Assignment.objects.first().submission.ratings.count()), "reward": "0.40"},  # type: ignore[union-attr]
         **{"bonus": f"{_bonus():.2f}", "total": f"{0.40 + _bonus():.2f}", "currency": "USD"},
         **{"tasks_in_hand": "0", "tasks_not_collected": "1", "worker": ada.invitation.worker_id},
+        "due": "rehearsal: nothing is due",
         "note": "Rehearsed: not for publication",
     }
     assert re.fullmatch(r"\d+\.\d\d", ada_row["hours"])

@@ -151,8 +151,8 @@ def test_the_page_tells_all_and_takes_no_place(link: OpenLink) -> None:
     design = link.offering.study.parsed_design
     assert design.task.title in text
     assert "about 15 minutes" in text
-    assert "$0.40" in text
-    assert "not this page" in text  # who pays
+    assert "none: this is a rehearsal, and nothing is paid" in text
+    assert "$" not in text
     assert "I agree and begin" in text
     assert "needs JavaScript" in text
     assert not Assignment.objects.exists()

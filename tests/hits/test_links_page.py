@@ -152,6 +152,7 @@ def test_the_ledger_lists_what_is_due_and_never_says_paid(page: Client, offering
         ("Panel", "p2", "panel_p2", "1"),
     ]
     assert [int(row["reward_cents"]) for row in rows] == [80, 40]
+    assert {row["due"] for row in rows} == {"rehearsal: nothing is due"}
     assert all(int(row["total_cents"]) == int(row["reward_cents"]) + int(row["bonus_cents"]) for row in rows)
     assert Event.objects.filter(text__contains="downloaded what is due elsewhere").exists()
 

@@ -59,6 +59,8 @@ export interface Facts {
   expected_minutes: number;
   time_limit_minutes: number;
   reward: string;
+  /** What stands for the pay where there is none. */
+  unpaid: string;
   hourly: string;
   approval: string;
   bonus: string;

@@ -19,7 +19,7 @@ function consentHint(data: PageData): HTMLElement | false {
 }
 
 export function factList(protocol: Protocol, { facts, crowd }: PageData, isShort = false): HTMLElement {
-  const pay = facts.reward === "" ? "none: this study is unpaid" : `${facts.reward}, which is ${facts.hourly} an hour at this pace`;
+  const pay = facts.reward === "" ? facts.unpaid : `${facts.reward}, which is ${facts.hourly} an hour at this pace`;
   const rows: [string, string][] = [
     ["Who asks", facts.requester],
     ["Work", `${count(facts.dialogs, "short conversation")}, ${protocol.words.work}`],
