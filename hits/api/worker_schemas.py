@@ -4,15 +4,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from hits.protocols import PROTOCOLS, Choice
+from hits.protocols import PROTOCOLS, Choice, storable
 
 MOST_MILLISECONDS = 10**9
 MOST_MOVES = 200
-
-
-def _storable(text: str) -> str:
-    """Remove the one character that PostgreSQL can't store, rather than lose the worker's words."""
-    return text.replace("\0", "")
 
 
 Milliseconds = Annotated[int, Field(ge=0, le=MOST_MILLISECONDS)]
@@ -48,7 +43,7 @@ class DialogIn(Schema):
     active_ms: Milliseconds = 0
     hidden_ms: Milliseconds = 0
     moves: Moves = []
-    problem: Annotated[str, Field(max_length=1000), AfterValidator(_storable)] = ""
+    problem: Annotated[str, Field(max_length=1000), AfterValidator(storable)] = ""
 
     @property
     def sent(self) -> dict[str, Any]:
@@ -59,7 +54,7 @@ class DialogIn(Schema):
 
 class SaveIn(Schema):
     step: Step | Literal[""] = ""
-    feedback: Annotated[str, Field(max_length=5000), AfterValidator(_storable)] | None = None
+    feedback: Annotated[str, Field(max_length=5000), AfterValidator(storable)] | None = None
     dialogs: list[DialogIn] = Field(default=[], max_length=100)
     consent: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")] = Field(
         "", description="The page's consent_version, once the worker has agreed. Without it, no answers are taken."
@@ -71,7 +66,7 @@ class CheckIn(DialogIn):
 
 
 class SubmitIn(Schema):
-    feedback: Annotated[str, Field(max_length=5000), AfterValidator(_storable)] = ""
+    feedback: Annotated[str, Field(max_length=5000), AfterValidator(storable)] = ""
     dialogs: list[DialogIn] = Field(default=[], max_length=100)
 
 

@@ -10,6 +10,9 @@ from .budget import refuse_unseen_cap as refuse_unseen_cap
 from .budget import set_cap as set_cap
 from .budget import typed_cap_cents as typed_cap_cents
 from .budget import with_cap as with_cap
+from .late_work import Waiting as Waiting
+from .late_work import summarise_waiting as summarise_waiting
+from .late_work import waiting_for_decision as waiting_for_decision
 from .places import IN_FLIGHT as IN_FLIGHT
 from .places import confirmed_places as confirmed_places
 from .places import extra_counts as extra_counts
@@ -30,8 +33,5 @@ from .undecided import NO_ANSWERS as NO_ANSWERS
 from .undecided import PROBLEMS_IN_SHORT as PROBLEMS_IN_SHORT
 from .undecided import SAVED_ONLY as SAVED_ONLY
 from .undecided import UNREADABLE as UNREADABLE
-from .undecided import Waiting as Waiting
 from .undecided import beyond_cap as beyond_cap
 from .undecided import empty_submissions as empty_submissions
-from .undecided import summarise_waiting as summarise_waiting
-from .undecided import waiting_for_decision as waiting_for_decision

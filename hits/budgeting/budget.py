@@ -3,10 +3,11 @@
 What comes in: the ledger, the confirmed submissions, what is on offer, and two caps: the budget of the design, which
 all offerings with real raters share, and the one typed for one offering since (`set_cap`). What goes out: cents, with
 the marketplace's fees. What is guaranteed: it is the worst case, so what passes `refuse_over_budget` never brings a
-study above either cap, whoever wins which bonus.
+study above either cap, whoever wins which bonus. Late work beyond all places counts only where it fits: the rest waits
+for a person, who may pay it above the cap.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -16,7 +17,7 @@ from django.utils import timezone
 from evalplatform.errors import EvalPlatformError
 from hits.budgeting.amounts_due import dues, submissions_without_dues
 from hits.budgeting.places import UnfilledPlaces, open_places
-from hits.budgeting.undecided import waiting_for_decision
+from hits.budgeting.undecided import held_back, undecided_late_work
 from hits.crowds import fees_of, has_real_raters
 from hits.models import Event, Offering, Payment, SpendingCap, Study, Submission
 from hits.models.design import StudyDesign
@@ -67,6 +68,38 @@ def budget_of(offering: Offering, apart_from: Collection[int] = ()) -> Budget:
     `apart_from` are the primary keys of HITs whose cost the caller computes itself. What workers still hold of a
     retired publication counts here all the same.
     """
+    budget, late = _before_late_work(offering, apart_from), _late_cents(offering)
+    beyond = _beyond(offering, late)
+    fitting = sum(cents for key, cents in late.items() if key not in beyond)
+    return replace(budget, owed_cents=budget.owed_cents + fitting)
+
+
+def late_work_beyond_budget(offering: Offering) -> set[int]:
+    """Return the primary keys of late work that waits because the budget has no room for it."""
+    return _beyond(offering, _late_cents(offering))
+
+
+def _late_cents(offering: Offering) -> dict[int, int]:
+    """Return what late work earns that nobody has decided about, by its primary key, the earliest first."""
+    late = undecided_late_work(offering)
+    earning = submissions_without_dues(offering).filter(pk__in=late).order_by("submitted_at", "pk") if late else []
+    return {one.pk: _cents_due(offering, [one]) for one in earning}
+
+
+def _beyond(offering: Offering, late: Mapping[int, int]) -> set[int]:
+    left = _before_late_work(offering).left_cents if late else None
+    beyond: set[int] = set()
+    if left is None:
+        return beyond
+    for key, cents in late.items():
+        if cents > left:
+            beyond.add(key)
+        else:
+            left -= cents
+    return beyond
+
+
+def _before_late_work(offering: Offering, apart_from: Collection[int] = ()) -> Budget:
     design = offering.study.parsed_design
     budget = _money_of(offering, apart_from)
     if design.pay.budget_cents is not None:
@@ -88,10 +121,12 @@ def _of(study: Study, offering: Offering) -> Offering:
 
 
 def _money_of(offering: Offering, apart_from: Collection[int] = ()) -> Budget:
-    """Return what was spent there, is owed or open, without any cap."""
+    """Return what was spent there, is owed or open, without any cap, and before late work that nobody has promised to
+    pay."""
     ledger = Payment.objects.filter(submission__assignment__offering=offering)
-    waiting = waiting_for_decision(offering)
-    unrecorded = [one for one in submissions_without_dues(offering) if one.pk not in waiting]
+    waiting = held_back(offering)
+    not_owed = waiting.keys() | undecided_late_work(offering)
+    unrecorded = [one for one in submissions_without_dues(offering) if one.pk not in not_owed]
     return Budget(
         currency=offering.currency,
         cap_cents=None,

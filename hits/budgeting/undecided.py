@@ -1,16 +1,15 @@
 """Finds work that waits for a person: nothing is paid for it until somebody approves or rejects it.
 
 What comes in: confirmed submissions. What goes out: those with a problem (no answers, none that surely are what the
-worker handed in, or too late to be blind) and those beyond the worker's cap, with the reason. What is guaranteed: a
-submission leaves the list by a decision, here or on the marketplace, or when its answers are found after all. What
-nobody decides, the marketplace approves by itself after its own delay.
+worker handed in, or too late to be blind) and those beyond the worker's cap, with the reason. late_work.py adds what the
+budget has no room for. What is guaranteed: a submission leaves the list by a decision, here or on the marketplace, or
+when its answers are found after all. What nobody decides, the marketplace approves by itself after its own delay.
 """
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from evalplatform.wording import count_of
-from hits.models import Offering, Study, Submission
+from hits.models import Assignment, Offering, Study, Submission
 from hits.models.submission import SubmissionQuerySet
 
 NO_ANSWERS = "It was submitted without our page: neither we nor the marketplace have its answers."
@@ -36,16 +35,8 @@ PROBLEMS_IN_SHORT = {
 }
 
 
-@dataclass(frozen=True)
-class Waiting:
-    """How many submissions wait for a decision, and when the marketplace will approve and pay the first of them."""
-
-    count: int
-    first_paid_at: datetime | None
-
-
-def waiting_for_decision(offering: Offering) -> dict[int, str]:
-    """Return why each submission waits, by its primary key."""
+def held_back(offering: Offering) -> dict[int, str]:
+    """Return why each submission waits, whatever the budget says, by its primary key."""
     beyond = beyond_cap(offering)
     undecided = _submissions(offering).undecided()
     held = undecided.exclude(problem="", return_wanted_at=None)
@@ -69,11 +60,12 @@ def empty_submissions(offering: Offering) -> SubmissionQuerySet:
     return empty.order_by("pk")
 
 
-def summarise_waiting(offering: Offering) -> Waiting:
-    """Return how many submissions wait, and when the first will be approved without us."""
-    waiting = waiting_for_decision(offering)
-    due = Submission.objects.filter(pk__in=waiting).exclude(auto_approval_at=None).order_by("auto_approval_at")
-    return Waiting(len(waiting), due.values_list("auto_approval_at", flat=True).first())
+def undecided_late_work(offering: Offering) -> set[int]:
+    """Return the primary keys of work beyond all places that nobody has decided about, and that nothing else holds
+    back. No budget was asked for its pay."""
+    late = _submissions(offering).undecided().filter(assignment__place=Assignment.Place.EXTRA)
+    keys = set(late.values_list("pk", flat=True))
+    return keys - held_back(offering).keys() if keys else keys
 
 
 def beyond_cap(offering: Offering) -> set[int]:

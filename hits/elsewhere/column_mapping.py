@@ -23,6 +23,7 @@ FACETS: tuple[Facet, ...] = ("criterion", "worker", "generator")
 TITLES = {"item": "item", "worker": "rater", "generator": "model", "dataset": "dataset", "criterion": "criterion"}
 _LISTS: Mapping[str, Facet] = {"value": "criterion", "values": "criterion", "raters": "worker", "models": "generator"}
 _KEYS = (*ROLES, *_LISTS)
+_PLACE = r"\{([^{}]*)\}"
 
 
 class MappingRefused(EvalPlatformError):
@@ -82,9 +83,10 @@ def parse_columns(text: str, base: ColumnMapping) -> ColumnMapping:
 def value_columns(mapping: ColumnMapping, columns: Sequence[str]) -> list[ValueColumn]:
     """Return the columns of values. Raise `MappingRefused` if the mapping names columns that are not there, or none
     for the values."""
+    is_pattern = bool(mapping.values) and "{" in mapping.values[0]
     for role in ROLES:
         name = getattr(mapping, role)
-        if name and name not in columns and not (role == "worker" and "{" in name):
+        if name and name not in columns and not (is_pattern and role == "worker" and "{" in name):
             raise MappingRefused(
                 role, f"There is no column {name!r} for the {TITLES[role]}; there are {_listed(columns)}."
             )
@@ -92,7 +94,7 @@ def value_columns(mapping: ColumnMapping, columns: Sequence[str]) -> list[ValueC
         raise MappingRefused(
             "values", f"No column is taken for the ratings. Name it, or several; there are {_listed(columns)}."
         )
-    found = _by_pattern(mapping, columns) if "{" in mapping.values[0] else _by_list(mapping, columns)
+    found = _by_pattern(mapping, columns) if is_pattern else _by_list(mapping, columns)
     for facet in FACETS:
         if getattr(mapping, facet) and any(getattr(one, facet) for one in found) and "{" not in getattr(mapping, facet):
             raise MappingRefused(
@@ -123,27 +125,55 @@ def _by_list(mapping: ColumnMapping, columns: Sequence[str]) -> list[ValueColumn
 
 def _by_pattern(mapping: ColumnMapping, columns: Sequence[str]) -> list[ValueColumn]:
     pattern = mapping.values[0]
-    places = re.findall(r"\{(.*?)\}", pattern)
+    places = re.findall(_PLACE, pattern)
     if len(mapping.values) > 1 or not set(places) <= set(FACETS) or len(set(places)) < len(places):
         raise MappingRefused(
             "values", f"{pattern!r} is no pattern; use {{criterion}}, {{worker}} and {{generator}}, each once at most."
         )
-    # Names are as short as they can be, but the last one takes the rest: rating_chatgpt_empathy is of chatgpt_empathy.
-    parts = re.split(r"\{.*?\}", pattern)
-    expression = re.escape(parts[0])
-    for number, (place, rest) in enumerate(zip(places, parts[1:], strict=True), start=1):
-        expression += f"(?P<{place}>.+{'' if number == len(places) else '?'}){re.escape(rest)}"
+    parts = re.split(_PLACE, pattern)[::2]
     found = []
     for column in columns:
-        if match := re.fullmatch(expression, column):
-            facts = match.groupdict()
-            worker = mapping.worker.format(**facts) if "{" in mapping.worker else mapping.worker
+        names = _read_names(column, parts)
+        if names is not None:
+            facts = dict(zip(places, names, strict=True))
+            worker = _fill(mapping.worker, facts)
             if worker and worker not in columns:
                 raise MappingRefused("worker", f"There is no column {worker!r} for the rater of {column!r}.")
             found.append(ValueColumn(column, worker, **facts))
     if not found:
         raise MappingRefused("values", f"No column is named as {pattern!r} says; there are {_listed(columns)}.")
     return found
+
+
+def _fill(pattern: str, facts: Mapping[str, str]) -> str:
+    """Not by str.format, which reads attributes, and fills as much memory as the text asks for."""
+    return re.sub(_PLACE, lambda place: facts.get(place[1], place[0]), pattern)
+
+
+def _read_names(column: str, parts: Sequence[str]) -> list[str] | None:
+    """Return what stands between the parts, or None if the column is not made of them.
+
+    Names are as short as they can be, but the last one takes the rest. No regular expression: its time grows with a
+    power of the length, which strangers choose.
+
+    >>> _read_names("rating_chatgpt_empathy", ["rating_", "_", ""])
+    ['chatgpt', 'empathy']
+    >>> _read_names("rating_", ["rating_", ""])
+    """
+    if len(parts) == 1:
+        return [] if column == parts[0] else None
+    first, *between, last = parts
+    if not column.startswith(first):
+        return None
+    names, start = [], len(first)
+    for part in between:
+        end = column.find(part, start + 1)
+        if end < 0:
+            return None
+        names.append(column[start:end])
+        start = end + len(part)
+    end = len(column) - len(last)
+    return [*names, column[start:end]] if end > start and column.endswith(last) else None
 
 
 def describe_mapping(mapping: ColumnMapping, found: Sequence[ValueColumn]) -> list[str]:

@@ -7,6 +7,7 @@ import codecs
 import csv
 import math
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from evalplatform.errors import EvalPlatformError
 SEEN_BYTES = 1_000_000
 SAMPLE_ROWS = 200
 MOST_COLUMNS = 2_000
+LONGEST_COLUMN = 200  # characters of its name
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
 LATIN = "cp1252"  # what Windows calls Latin-1; the bytes that it does not have are read as Latin-1's
 _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
@@ -68,9 +70,19 @@ def look_at(path: Path) -> FirstLook:
     has_header = not any(_is_number(cell) for cell in rows[0])
     width = len(rows[0])
     names = rows[0] if has_header else [f"column {number}" for number in range(1, width + 1)]
+    check_column_names(names, path.name)
     body = rows[1:] if has_header else rows
     sample = tuple(tuple(row) for row in body if len(row) == width)
     return FirstLook(encoding, separator, has_header, _unique(names), sample)
+
+
+def check_column_names(names: Iterable[str], file_name: str) -> None:
+    """Raise in one line if a name is too long to be one."""
+    if long := next((one for one in names if len(one) > LONGEST_COLUMN), ""):
+        raise EvalPlatformError(
+            f"{file_name} has a column whose name has {len(long):,} characters ({long[:30]!r}...); {LONGEST_COLUMN} is "
+            "the most that is read."
+        )
 
 
 def is_number(text: str) -> bool:

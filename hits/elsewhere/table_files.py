@@ -5,12 +5,15 @@ Files are read and written in pieces, so that memory does not grow with them; JS
 
 import csv
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
+
 from evalplatform.errors import EvalPlatformError
-from hits.elsewhere.first_look import LATIN, MOST_COLUMNS, decoder_of
+from hits.elsewhere.first_look import LATIN, MOST_COLUMNS, check_column_names, decoder_of
+from hits.models.ratings_upload import most_upload_bytes
 
 PIECE = 1 << 22
 MOST_JSON_BYTES = 50_000_000
@@ -39,10 +42,27 @@ def json_as_csv(source: Path, target: Path, name: str) -> None:
     columns = list(dict.fromkeys(column for row in rows for column in row))
     if not columns or len(columns) > MOST_COLUMNS:
         raise EvalPlatformError(f"{name} has {len(columns):,} columns; it must have 1 to {MOST_COLUMNS:,}.")
+    check_column_names(columns, name)
+    try:
+        _write_rows(target, columns, rows, name)
+    except UnicodeEncodeError as error:
+        raise EvalPlatformError(
+            f"{name} has half a letter, {error.object[error.start]!r}, which no text file can hold; write it without."
+        ) from error
+
+
+def _write_rows(target: Path, columns: Sequence[str], rows: Iterable[Mapping[str, str]], name: str) -> None:
+    """Each row has all columns, so a small file of unlike records would become a huge one."""
     with target.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, columns, restval="")
         writer.writeheader()
-        writer.writerows(rows)
+        for row in rows:
+            writer.writerow(row)
+            if file.buffer.tell() > most_upload_bytes():
+                raise EvalPlatformError(
+                    f"{name} becomes larger than {settings.UPLOAD_MB:,} MB (UPLOAD_MB) as a table of {len(columns):,} "
+                    "columns; do its records have the same fields?"
+                )
 
 
 def _records(source: Path, name: str) -> list[dict[str, Any]]:

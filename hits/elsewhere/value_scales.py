@@ -112,6 +112,8 @@ def long_scale(low: float, high: float, is_whole: bool) -> CriterionScale:
     >>> long_scale(-2.4, 2.6, False).bin_names
     ('1.6 to 2.6', '0.6 to 1.6', '-0.4 to 0.6', '-1.4 to -0.4', '-2.4 to -1.4')
     """
+    if not math.isfinite(high - low):
+        raise MappingRefused("values", f"The ratings reach from {low:.6g} to {high:.6g}: that is too wide for a scale.")
     if is_whole and high - low <= MOST_LISTED:
         scores = tuple(float(score) for score in range(int(high), int(low) - 1, -1))
         return CriterionScale((), scores, is_by_mean=True, bins=usual_bins(scores))

@@ -53,9 +53,10 @@ def choose_dialogs(kept: pd.DataFrame) -> dict[str, tuple[Key, float]]:
         return {}
     apart = 1 - alike.loc[several.index] / (several * (several - 1))
     by_item = apart.groupby(level=ITEM, observed=True).mean()
+    names = by_item.index.to_frame().itertuples(index=False)
     ranked = sorted(
         (-float(value), (str(dataset), str(external_id), int(block)))
-        for (dataset, external_id, block), value in by_item.items()
+        for (dataset, external_id, block), value in zip(names, by_item, strict=True)
     )
     places = dict(zip(NAMES, (0, len(ranked) // 2, len(ranked) - 1), strict=True))
     return {name: (ranked[place][1], -ranked[place][0]) for name, place in places.items()}

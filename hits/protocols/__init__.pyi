@@ -18,3 +18,4 @@ from .sent_answers import CHOICE_PATTERN as CHOICE_PATTERN
 from .sent_answers import LONGEST_CHOICE as LONGEST_CHOICE
 from .sent_answers import Choice as Choice
 from .sent_answers import InvalidAnswer as InvalidAnswer
+from .sent_answers import storable as storable

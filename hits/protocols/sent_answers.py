@@ -6,9 +6,9 @@ refusal; any other error looks like a server that is away, and the page would se
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from evalplatform.errors import EvalPlatformError
 
@@ -36,6 +36,27 @@ class Sent(BaseModel):
     """What a page sends about a dialog, beside times and moves: each protocol has fields of its own."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _make_storable(cls, said: Any) -> Any:
+        """Do it here for all texts, so that no protocol can forget it."""
+        return storable(said)
+
+
+def storable(said: Any) -> Any:
+    """Remove the one character that PostgreSQL can't store, rather than lose the worker's words.
+
+    >>> storable({"why": "a\\0b"})
+    {'why': 'ab'}
+    """
+    if isinstance(said, str):
+        return said.replace("\0", "")
+    if isinstance(said, list):
+        return [storable(one) for one in said]
+    if isinstance(said, dict):
+        return {storable(key): storable(one) for key, one in said.items()}
+    return said
 
 
 def by_cards(said: Mapping[str, Said], card_order: Sequence[int]) -> dict[str, Said]:

@@ -100,8 +100,21 @@ def headers(secret: str = "s3cret", body: bytes = BODY, timestamp: str = "") -> 
 
 
 def test_a_good_signature_is_taken_whatever_the_case_of_its_headers() -> None:
-    assert read_hook("s3cret", headers(), BODY, now()) == "e1"
-    assert read_hook("s3cret", {name.upper(): value for name, value in headers().items()}, BODY, now()) == "e1"
+    name = read_hook("s3cret", headers(), BODY, now())
+    assert read_hook("s3cret", {name.upper(): value for name, value in headers().items()}, BODY, now()) == name
+
+
+def test_one_call_is_one_event_whatever_its_unsigned_header_says() -> None:
+    played_again = headers()
+    assert len({read_hook("s3cret", played_again | {"X-Event-ID": one}, BODY, now()) for one in ("e1", "e2")}) == 1
+
+
+@pytest.mark.parametrize("unit", [1, 1000, 1_000_000])
+def test_an_old_call_is_refused_in_whatever_unit_its_time_is(unit: int) -> None:
+    month_ago, just_now = (str(int((now() - timedelta(days=days)).timestamp() * unit)) for days in (30, 0))
+    assert read_hook("s3cret", headers(timestamp=just_now), BODY, now())
+    with pytest.raises(HookRefused):
+        read_hook("s3cret", headers(timestamp=month_ago), BODY, now())
 
 
 @pytest.mark.parametrize(

@@ -19,13 +19,10 @@ def test_shares_of_the_best_value_are_those_of_the_bivariate_normal() -> None:
     def covariance(both: float, each: float) -> float:
         """That of two differences which share this much of their latents."""
         same, other = both + each, both
+        terms = ((1, cuts[0], cuts[0], same), (1, cuts[1], cuts[1], same), (-2, cuts[0], cuts[1], other))
         return sum(
-            sign * (_both_above(one, another, share) - norm.sf(one) * norm.sf(another))
-            for sign, one, another, share in (
-                (1, cuts[0], cuts[0], same),
-                (1, cuts[1], cuts[1], same),
-                (-2, cuts[0], cuts[1], other),
-            )
+            sign * float(_both_above(one, another, share) - norm.sf(one) * norm.sf(another))
+            for sign, one, another, share in terms
         )
 
     found = components_of(RARELY_GOOD, shift)
