@@ -1,9 +1,9 @@
 """Finds work that waits for a person: nothing is paid for it until somebody approves or rejects it.
 
 What comes in: confirmed submissions. What goes out: those with a problem (no answers, none that surely are what the
-worker handed in, or too late to be blind) and those beyond the worker's cap, with the reason. late_work.py adds what the
-budget has no room for. What is guaranteed: a submission leaves the list by a decision, here or on the marketplace, or
-when its answers are found after all. What nobody decides, the marketplace approves by itself after its own delay.
+worker handed in, or too late to be blind) and those beyond the worker's cap, with the reason. late_work.py adds what
+the budget has no room for. What is guaranteed: a submission leaves the list by a decision, here or on the marketplace,
+or when its answers are found after all. What nobody decides, the marketplace approves by itself after its own delay.
 """
 
 from datetime import datetime
