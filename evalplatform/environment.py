@@ -52,6 +52,13 @@ def _check_is_here(url: str) -> str:
     return url
 
 
+def _check_is_ascii(value: str) -> str:
+    """Check what a mail server is told to log in. The message does not quote it."""
+    if not value.isascii():
+        raise ValueError("has letters beyond ASCII, which can't be sent to a mail server.")
+    return value
+
+
 def _check_sender(sender: str) -> str:
     """Check the address that letters come from, which may have a name before it."""
     address = parseaddr(sender)[1]
@@ -139,8 +146,8 @@ class Environment(BaseSettings):
     EMAIL_HOST: Annotated[str, _matching(r"[A-Za-z0-9._:\[\]-]*", "the host's name alone, as smtp.example.org")] = ""
     EMAIL_PORT: int = Field(587, ge=1, le=65_535)
     EMAIL_ENCRYPTION: Literal["starttls", "tls", "none"] = "starttls"
-    EMAIL_HOST_USER: str = ""
-    EMAIL_HOST_PASSWORD: str = ""
+    EMAIL_HOST_USER: Annotated[str, AfterValidator(_check_is_ascii)] = ""
+    EMAIL_HOST_PASSWORD: Annotated[str, AfterValidator(_check_is_ascii)] = ""
     EMAIL_FROM: Annotated[str, AfterValidator(_check_sender)] = ""
 
     UPLOAD_MB: int = Field(500, ge=1, le=100_000)

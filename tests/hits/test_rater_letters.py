@@ -220,3 +220,43 @@ def test_a_name_or_a_title_can_not_add_a_header(offering: Offering, server: Mail
 
     assert [to for to, _ in server.mails] == ["eve2@example.org"]
     assert server.mails[0][1]["Bcc"] is None
+
+
+def test_two_researchers_who_press_at_once_write_once(
+    offering: Offering, raters: list[Invitation], server: MailServer
+) -> None:
+    """Each page has a press of its own, and has chosen whom to write to before."""
+    kinds = [Kind.INVITATION, Kind.INVITATION, Kind.REMINDER, Kind.REMINDER]
+
+    counts = [write(offering, raters, kind) for kind in kinds]
+    later = write(offering, raters, Kind.REMINDER, now=now() + timedelta(hours=1))
+
+    assert counts == [2, 0, 2, 0]
+    assert later == 2
+
+
+def test_a_letter_is_claimed_when_its_turn_comes(
+    offering: Offering, raters: list[Invitation], server: MailServer
+) -> None:
+    """Else the letters at the end of a long run would stand as sent by a process that died."""
+    began = now() - timedelta(minutes=11)
+    write(offering, raters, now=began)
+
+    assert send_waiting_letters(began).sent == 2
+
+    assert not Letter.objects.filter(sending_at__lt=now() - timedelta(minutes=1)).exists()
+
+
+def test_a_password_that_can_not_be_sent_is_a_setting_to_correct(
+    offering: Offering, raters: list[Invitation], server: MailServer, settings: Settings
+) -> None:
+    settings.EMAIL_HOST_USER, settings.EMAIL_HOST_PASSWORD = "study", "p\N{LATIN SMALL LETTER A WITH DIAERESIS}ss"
+    server.answers["EHLO"] = "250-here\r\n250 AUTH PLAIN LOGIN"
+    write(offering, raters)
+
+    sent = send_waiting_letters(now())
+
+    assert (sent.waiting, sent.is_server_away) == (1, True)
+    letter = Letter.objects.exclude(problem="").get()
+    assert letter.sending_at is None
+    assert letter.problem == "EMAIL_HOST_USER or EMAIL_HOST_PASSWORD has letters beyond ASCII."

@@ -213,3 +213,14 @@ def test_a_production_server_calls_nothing_on_its_own_machine(service: Service, 
 def test_an_address_that_can_not_be_is_refused_in_one_line(offering: Offering, address: str, problem: str) -> None:
     with pytest.raises(EvalPlatformError, match=problem):
         make_link(offering, LinkSettings("Panel", "pid", "redirect", address), None, now())
+
+
+def test_a_call_is_claimed_when_its_turn_comes(offering: Offering, service: Service) -> None:
+    """Else the calls at the end of a long run would stand as sent by a process that died."""
+    finish(offering, service.url)
+    began = now() - timedelta(minutes=11)
+    ServerCall.objects.update(next_at=began)
+
+    assert make_waiting_calls(began).arrived == 1
+
+    assert now() - ServerCall.objects.get().sending_at < timedelta(minutes=1)

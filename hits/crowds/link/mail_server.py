@@ -51,6 +51,8 @@ def send_mail(to: str, subject: str, text: str, reply_to: str, name: str) -> Fou
         connection.open()
     except smtplib.SMTPAuthenticationError:
         return NotDelivered("The mail server did not accept EMAIL_HOST_USER and EMAIL_HOST_PASSWORD.", is_away=True)
+    except UnicodeError:  # its words would quote the password
+        return NotDelivered("EMAIL_HOST_USER or EMAIL_HOST_PASSWORD has letters beyond ASCII.", is_away=True)
     except (smtplib.SMTPException, OSError) as error:
         return NotDelivered(f"There was no connection to the mail server: {_in_words(error)}", is_away=True)
     host = parseaddr(settings.DEFAULT_FROM_EMAIL)[1].rpartition("@")[2] or "localhost"

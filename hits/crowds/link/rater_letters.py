@@ -15,6 +15,7 @@ import structlog
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Q
+from django.utils import timezone
 
 from evalplatform.errors import EvalPlatformError
 from evalplatform.wording import count_of
@@ -29,6 +30,7 @@ LONGEST_WAIT = timedelta(hours=6)
 
 WAITS = Q(sent_at=None, dropped_at=None, sending_at=None, attempts__lt=MOST_ATTEMPTS)
 DIED_AFTER = timedelta(minutes=10)
+AT_ONCE = timedelta(minutes=5)  # two who press for a reminder within this mean the same one
 MAY_HAVE_ARRIVED = "It may have arrived all the same: ask, before you send it again."
 
 log = structlog.get_logger("hits.crowds.link")
@@ -58,22 +60,31 @@ def write_letters(
     now: datetime,
 ) -> int:
     """Save that these raters are to be written to, and return how many letters that makes. The same press again makes
-    none."""
+    none, and so does another page that was pressed at the same time."""
     Study.objects.select_for_update().get(pk=offering.study_id)
-    mailing, is_new = Mailing.objects.get_or_create(
-        press=press,
-        defaults={
-            **{"offering": offering, "kind": kind, "subject": written.subject, "text": written.text},
-            **{"made_by": by, "made_at": now},
-        },
-    )
-    if not is_new:
+    written_to = _written_to_meanwhile(offering, kind, now)
+    letters = [Letter(invitation=one, next_at=now) for one in to if one.email and one.pk not in written_to]
+    if not letters or Mailing.objects.filter(press=press).exists():
         return 0
-    Letter.objects.bulk_create(Letter(mailing=mailing, invitation=one, next_at=now) for one in to if one.email)
-    count = mailing.letters.count()
+    mailing = Mailing.objects.create(
+        **{"offering": offering, "kind": kind, "subject": written.subject, "text": written.text},
+        **{"press": press, "made_by": by, "made_at": now},
+    )
+    for one in letters:
+        one.mailing = mailing
+    count = len(Letter.objects.bulk_create(letters))
     what = "an invitation" if kind == Mailing.Kind.INVITATION else "a reminder"
     note_event(offering.study, f"wrote {what} to {count_of(count, 'rater')} ({offering.marketplace})", by, now)
     return count
+
+
+def _written_to_meanwhile(offering: Offering, kind: Mailing.Kind, now: datetime) -> set[int]:
+    """Return the invitations to which no other letter of this kind goes: one invites once, and reminds at most once
+    within a few minutes. Called under the study's lock."""
+    letters = Letter.objects.filter(mailing__offering=offering, dropped_at=None)
+    if kind == Mailing.Kind.REMINDER:
+        letters = letters.filter(mailing__kind=kind, mailing__made_at__gt=now - AT_ONCE)
+    return set(letters.values_list("invitation", flat=True))
 
 
 def write_again(letter: Letter, now: datetime) -> None:
@@ -120,17 +131,20 @@ def _claim_and_send(one: Letter, now: datetime, sent: Sent) -> None:
     mine = Letter.objects.filter(WAITS, pk=one.pk, next_at=one.next_at)
     if invitation.revoked_at is not None:
         mine.update(dropped_at=now)
-    elif mine.update(sending_at=now, attempts=one.attempts + 1, problem=""):
-        _send(one, invitation, now, sent)
+        return
+    at = max(now, timezone.now())  # a run may be long: the claim says when this letter's turn came
+    if mine.update(sending_at=at, attempts=one.attempts + 1, problem=""):
+        _send(one, invitation, at, sent)
 
 
 def _send(one: Letter, invitation: Invitation, now: datetime, sent: Sent) -> None:
+    """Send a letter that was claimed at this time."""
     filled = fill_letter(LetterText(one.mailing.subject, one.mailing.text), invitation)
     reply_to = one.mailing.made_by.email if one.mailing.made_by else ""
     found = send_mail(invitation.email, filled.subject, filled.text, reply_to, f"{one.mailing.press}.{one.pk}")
-    this = Letter.objects.filter(pk=one.pk)
+    this = Letter.objects.filter(pk=one.pk, sending_at=now)  # unless a person has decided otherwise meanwhile
     if isinstance(found, Delivered):
-        this.update(sent_at=now, problem="")
+        Letter.objects.filter(pk=one.pk).update(sent_at=now, problem="")  # that holds whatever was decided
         sent.sent += 1
     elif isinstance(found, NotDelivered):
         wait = min(LONGEST_WAIT, FIRST_WAIT * 2**one.attempts)

@@ -13,6 +13,7 @@ from typing import Any
 
 import structlog
 from django.db.models import Q, QuerySet
+from django.utils import timezone
 
 from evalplatform.errors import EvalPlatformError
 from hits.crowds.link.guarded_requests import Answer, NotSent, request_once
@@ -64,16 +65,18 @@ def make_waiting_calls(now: datetime, check_is_ours: Callable[[Offering], None] 
 
 
 def _claim_and_send(one: ServerCall, now: datetime, called: Called) -> None:
-    claim = {"sending_at": now, "attempts": one.attempts + 1, "problem": ""}
+    at = max(now, timezone.now())  # a run may be long: the claim says when this call's turn came
+    claim = {"sending_at": at, "attempts": one.attempts + 1, "problem": ""}
     if ServerCall.objects.filter(WAITS, pk=one.pk, next_at=one.next_at).update(**claim):
-        _send(one, now, called)
+        _send(one, at, called)
 
 
 def _send(one: ServerCall, now: datetime, called: Called) -> None:
+    """Make a call that was claimed at this time."""
     found = request_once(one.address)
-    this = ServerCall.objects.filter(pk=one.pk)
+    this = ServerCall.objects.filter(pk=one.pk, sending_at=now)  # unless a person has decided otherwise meanwhile
     if isinstance(found, Answer) and 200 <= found.status < 300 and not found.has_errors:
-        this.update(arrived_at=now, problem="")
+        ServerCall.objects.filter(pk=one.pk).update(arrived_at=now, problem="")  # that holds whatever was decided
         called.arrived += 1
     elif isinstance(found, NotSent) or (isinstance(found, Answer) and found.status in NOT_NOW):
         wait = min(LONGEST_WAIT, FIRST_WAIT * 2**one.attempts)
