@@ -50,6 +50,7 @@ FEW_CLUSTERS = FEW_WORKERS  # effective ones, of dialogs or of workers
 NOTHING_VARIES = "nothing varies"  # then a variance of 0 would feign certainty
 TOO_FEW_RATERS = "from so few raters, nobody can tell how much others would agree"
 MOST_BUSY = 0.49  # with half, all pairs may be of two workers, and nothing of their habits can be seen
+EVERYTHING_POSSIBLE = "it would hold every possible difference"
 BISECTIONS = 50
 LEAST = 0.8  # share of a term; with 1, intervals would be too wide where workers hardly differ
 
@@ -227,6 +228,16 @@ def interval_of(
         return Undefined(NOTHING_VARIES)
     half = spread.quantile(index) * math.sqrt(spread.variance[index])
     return Interval(float(max(low, value - half)), float(min(high, value + half)))
+
+
+def difference_interval(value: float, spread: Spread, index: int, most: float) -> Interval | Undefined:
+    """Return the interval of a difference, which can be -most to most; none if it would hold all of that."""
+    found = interval_of(value, spread, index)
+    if isinstance(found, Undefined):
+        return found
+    if found.low <= -most and found.high >= most:
+        return Undefined(EVERYTHING_POSSIBLE)
+    return Interval(max(-most, found.low), min(most, found.high))
 
 
 def t_p_value(value: float, spread: Spread, index: int = 0) -> float:

@@ -29,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hits.stats.answers import Answers, answers_of
-from hits.stats.clusters import Clusters, Spread, interval_of, spread_of, t_p_value
+from hits.stats.clusters import Clusters, Spread, difference_interval, spread_of, t_p_value
 from hits.stats.coded_ratings import NO_ORDER, NOT_FOR_COMPARISONS, CodedRatings
 from hits.stats.comparison_tables import comparisons_table, corrected, family_sizes
 from hits.stats.estimates import Estimate, Undefined
@@ -44,7 +44,7 @@ from hits.stats.outcomes import (
     PairTest,
 )
 from hits.stats.pair_sizes import PairSizes
-from hits.stats.planned_tests import SHARE_OF_BEST, WIN_RATE, Plan
+from hits.stats.planned_tests import MEAN_SCORE, SHARE_OF_BEST, WIN_RATE, Plan
 from hits.stats.share_intervals import share_interval
 from hits.stats.sign_flips import Differences, SignFlips, sign_flip_test
 from hits.stats.too_few import FEW_WORKERS, smallest_p_value
@@ -148,17 +148,20 @@ class _Pair:
     answers: Answers
     score: Floats  # differences of the scores
     best: Floats  # differences of having the best value
+    most: float  # the largest difference of scores that there can be
 
     @staticmethod
-    def of(answers: Answers, first: int, second: int, best_score: float) -> "_Pair":
+    def of(answers: Answers, first: int, second: int, ratings: CodedRatings) -> "_Pair":
         difference = answers.difference(first, second)
         has_both = ~np.isnan(difference)
         score = difference[has_both]
         best = np.zeros(0)
         if answers.pairs is None:
             one, other = answers.scores[has_both, first], answers.scores[has_both, second]
-            best = (one >= best_score).astype(np.float64) - (other >= best_score)  # of a long scale, the best bin
-        return _Pair(first, second, answers.without_scores.of(has_both), score, best)
+            good = ratings.scores[0]  # of a long scale, the lowest score of the best bin
+            best = (one >= good).astype(np.float64) - (other >= good)
+        low, high = ratings.score_ends
+        return _Pair(first, second, answers.without_scores.of(has_both), score, best, high - low)
 
     def in_part(self, part: int, parts: int) -> "_Pair":
         """Return one dataset's part; beyond the last dataset, return everything."""
@@ -166,7 +169,7 @@ class _Pair:
             return self
         rows = self.answers.dataset == part
         best = self.best[rows] if len(self.best) else self.best
-        return _Pair(self.first, self.second, self.answers.of(rows), self.score[rows], best)
+        return replace(self, answers=self.answers.of(rows), score=self.score[rows], best=best)
 
     def differences(self, outcome: str) -> Floats:
         """Return what decides: differences of the outcome. Those of win rates are 1, 0 or -1."""
@@ -235,7 +238,7 @@ class _Compared:
 def _pairs(answers: Answers, ratings: CodedRatings) -> Iterator[_Pair]:
     """Make the pairs one by one: all pairs of many generators would take far more memory than the ratings."""
     for first, second in combinations(range(len(ratings.generators)), 2):
-        yield _Pair.of(answers, first, second, ratings.scores[0])
+        yield _Pair.of(answers, first, second, ratings)
 
 
 def _paired(
@@ -252,7 +255,9 @@ def _paired(
     for index, (column, mean) in enumerate(zip(columns, means, strict=True)):
         np.divide(column - mean, count, out=influences[:, index])
     spread = spread_of(influences, clusters)
-    intervals = [interval_of(mean, spread, index) for index, mean in enumerate(means)]
+    of_outcome = pair.most if outcome == MEAN_SCORE and has_scores else 1.0
+    most = (of_outcome, 1.0, 1.0, pair.most)
+    intervals = [difference_interval(mean, spread, index, most[index]) for index, mean in enumerate(means)]
     intervals[1] = share_interval(means[1], spread, 1, min(map(len, clusters.sizes)))  # superiority is a share
     difference, superiority, *others = map(Estimate, means, intervals)
     best, score = others if has_scores else (Undefined(NOT_FOR_COMPARISONS),) * 2
@@ -296,8 +301,8 @@ def _unpaired(first: str, second: str, pair: _Pair, rows: CodedRatings, outcome:
         return _not_compared(first, second, together)
     both = rows_of_two(rows, pair.first, pair.second)
     is_first, clusters = both.generator == pair.first, Clusters.of_ratings(both)
-    best = unpaired_difference((both.value == 0).astype(np.float64), is_first, clusters)
-    score = unpaired_difference(both.score, is_first, clusters)
+    best = unpaired_difference((both.value == 0).astype(np.float64), is_first, clusters, 1.0)
+    score = unpaired_difference(both.score, is_first, clusters, pair.most)
     decisive = best if outcome == SHARE_OF_BEST else score
     if isinstance(decisive, Undefined):
         return _not_compared(first, second, f"{together}, and {decisive.reason}")

@@ -55,5 +55,6 @@ def _difference(
     is_common = np.isin(rows.dialog, in_both)
     rows, is_first = rows.of(is_common), is_first[is_common]
     outcome = rows.score if is_by_mean else (rows.value == 0).astype(np.float64)
-    found = unpaired_difference(outcome, is_first, Clusters.of_ratings(rows))
+    low, high = rows.score_ends if is_by_mean else (0.0, 1.0)
+    found = unpaired_difference(outcome, is_first, Clusters.of_ratings(rows), high - low)
     return LevelDifference(generator, *between, len(in_both), found if isinstance(found, Undefined) else found.estimate)

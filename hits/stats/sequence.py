@@ -109,7 +109,9 @@ def sequence_finding(
             dataset, *pair, difference.value, *(nothing,) * 4, tau2=tau2, dialogs=dialogs, alpha=alpha
         )
     theta = difference.value
-    variance = ((difference.interval.high - difference.interval.low) / 2 / NORMAL_QUANTILE) ** 2
+    # Cut off at what is possible, an interval has its half on the other side.
+    usual = max(difference.interval.high - theta, theta - difference.interval.low)
+    variance = (usual / NORMAL_QUANTILE) ** 2
     half, evidence = half_width(variance, tau2, alpha), e_value(theta, variance, tau2)
     low, high = theta - half, theta + half
     decided = UNDECIDED

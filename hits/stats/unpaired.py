@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from hits.stats.clusters import Clusters, Spread, interval_of, spread_of, t_p_value
+from hits.stats.clusters import Clusters, Spread, difference_interval, spread_of, t_p_value
 from hits.stats.coded_ratings import CodedRatings
 from hits.stats.estimates import Estimate, Undefined
 
@@ -28,14 +28,15 @@ class UnpairedDifference:
     value: float
     spread: Spread  # of this one difference
     p_value: float
+    most: float  # the largest difference that there can be
 
     @property
     def estimate(self) -> Estimate:
-        return Estimate(self.value, interval_of(self.value, self.spread))
+        return Estimate(self.value, difference_interval(self.value, self.spread, 0, self.most))
 
 
 def unpaired_difference(
-    outcome: Floats, is_first: npt.NDArray[np.bool_], clusters: Clusters
+    outcome: Floats, is_first: npt.NDArray[np.bool_], clusters: Clusters, most: float
 ) -> UnpairedDifference | Undefined:
     """Return the difference of means between the first generator's rows and the others, which are the second's."""
     counts = (int(is_first.sum()), int((~is_first).sum()))
@@ -49,7 +50,7 @@ def unpaired_difference(
     if spread.variance[0] <= 0:
         return Undefined(ALL_ALIKE)
     value = means[0] - means[1]
-    return UnpairedDifference(value, spread, t_p_value(value, spread))
+    return UnpairedDifference(value, spread, t_p_value(value, spread), most)
 
 
 def rows_of_two(ratings: CodedRatings, first: int, second: int) -> CodedRatings:

@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import permutation_test
 from statsmodels.stats.multitest import multipletests
 
-from hits.stats import Effects, Estimate, PairTest, Plan, Undefined, code_ratings, compare_generators
-from hits.stats.clusters import Clusters
+from hits.stats import Effects, Estimate, Interval, PairTest, Plan, Undefined, code_ratings, compare_generators
+from hits.stats.clusters import Clusters, difference_interval, spread_of
 from hits.stats.letters import letter_display
 from hits.stats.sign_flips import Differences, holm, sign_flip_test
 from hits.stats.too_few import smallest_p_value
@@ -36,6 +36,26 @@ def test_differences_and_superiority_by_hand() -> None:
     assert isinstance(one.superiority, Estimate)
     assert one.difference.value == pytest.approx((2 + 0 + 1 - 2) / 4)
     assert one.superiority.value == pytest.approx((1 + 0.5 + 1 + 0) / 4)
+
+
+def test_intervals_of_differences_stay_within_what_is_possible() -> None:
+    rng = np.random.default_rng(1)
+    worker, dialog = np.repeat(np.arange(2), 12), np.tile(np.arange(12), 2)
+    clusters = Clusters.of(dialog, worker)
+    win_rates = np.where(worker == 0, 1.0, rng.choice([-1.0, 1.0], 24))
+    nearly_all = np.where((dialog == 0) & (worker == 1), 0.5, 1.0)
+
+    spreads = {one.mean(): spread_of((one - one.mean()) / 24, clusters) for one in (win_rates, nearly_all)}
+    [everything, cut] = [difference_interval(value, spread, 0, most=1.0) for value, spread in spreads.items()]
+
+    assert everything == Undefined("it would hold every possible difference")
+    assert isinstance(cut, Interval)
+    assert 0 < cut.low < nearly_all.mean() < cut.high == 1
+    frame = drawn_frame(seed=2, dialogs=12, workers=4, A=(0.97, 0.02, 0.01), B=(0.01, 0.02, 0.97))
+    [pair] = compare_generators(code_ratings(frame), plan=Plan("mean score"))[0].comparisons
+    for one, most in ((pair.difference, 2), (pair.score_difference, 2), (pair.best_difference, 1)):
+        assert isinstance(one, Estimate)
+        assert isinstance(one.interval, Undefined) or -most <= one.interval.low < one.interval.high <= most
 
 
 def test_ten_dialogs_alike_are_2_of_1024_turns() -> None:
@@ -119,7 +139,7 @@ def test_generators_that_nobody_rated_side_by_side_are_compared_by_different_rat
         {0: {"p": "g-", "q": "o-", "r": "-b", "s": "-o"}, 1: {"p": "g-", "q": "g-", "r": "-o", "s": "-o"}}
     )
 
-    found = unpaired_difference(ratings.score, ratings.generator == 0, Clusters.of_ratings(ratings))
+    found = unpaired_difference(ratings.score, ratings.generator == 0, Clusters.of_ratings(ratings), 2.0)
     [table] = compare_generators(ratings)
 
     assert isinstance(found, UnpairedDifference)

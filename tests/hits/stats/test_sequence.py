@@ -119,3 +119,12 @@ def test_looking_at_every_step_rarely_finds_what_is_not_there() -> None:
     is_wrong = (np.abs(walks) > halves)[:, 9:].any(axis=1)
 
     assert is_wrong.mean() <= 0.05
+
+
+def test_an_interval_that_is_cut_off_gives_the_same_sequence() -> None:
+    whole, cut = (
+        sequence_finding(("A", "B"), Estimate(0.9, Interval(0.7, high)), 0.02, dialogs=30) for high in (1.1, 1.0)
+    )
+
+    assert whole.low == pytest.approx(cut.low)
+    assert whole.e_value == pytest.approx(cut.e_value)
