@@ -44,6 +44,11 @@ def check_may_begin_another(study: FrozenStudy, offering: Offering, worker_id: s
     """Raise if the worker is blocked, or has done or holds as many other HITs as the study allows."""
     if is_stopped(offering, worker_id):
         raise WorkRefused(Refusal.STOPPED)
+    check_limit(study, offering, others)
+
+
+def check_limit(study: FrozenStudy, offering: Offering, others: int) -> None:
+    """Raise if the worker has done or holds as many other HITs as the study allows."""
     limit = study.design.crowd.max_hits_per_worker
     if others >= limit:
         raise WorkRefused(Refusal.LIMIT_REACHED, limit_words(limit, crowd_of(offering).words))

@@ -35,6 +35,9 @@ from hits.serving import MinuteCounter, Paid, Refusal, WorkRefused, introduction
 from hits.views.joining_page import facts_of, is_sent_by_another_site, note_departure_from, tell
 
 wrong_links_from_address = MinuteCounter(most=60)
+# Links at which somebody has declined, so that one counts once. It is in this process's memory alone: who does not
+# agree leaves nothing of themselves in the database (decision 32).
+_declined: set[str] = set()
 
 NOT_ONES = "Please check that the address is complete, or ask whoever invited you for a new link."
 OVER = "This study takes nobody at the moment: it is over, or has not begun."
@@ -163,7 +166,9 @@ def _take_answer(request: HttpRequest, invitation: Invitation) -> HttpResponse:
         return tell(request, "This page has to be opened again", "Please open your link once more, and answer there.")
     caller, consent_version = read
     if request.POST.get("answer") != "agree":
-        note_departure_from(request, link, Outcome.NO_CONSENT, consent_version)
+        if invitation.key not in _declined:
+            _declined.add(invitation.key)
+            note_departure_from(request, link, Outcome.NO_CONSENT, consent_version)
         return tell(request, "You don't take part", DECLINED)
     visit = visit_for(offering, invitation.worker_id, invitation.key)
     try:

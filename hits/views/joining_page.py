@@ -8,6 +8,7 @@ from http import HTTPStatus
 from typing import Any
 
 from django.contrib.auth.decorators import login_not_required
+from django.core.signing import BadSignature, Signer
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils import timezone
@@ -41,6 +42,7 @@ from hits.serving import MinuteCounter, Paid, Refusal, WorkRefused, introduction
 
 COOKIE_DAYS = 180
 looks_from_address = MinuteCounter(most=300)
+_signer = Signer(salt="hits.views.joining_page.cookie")
 departures_from_address = MinuteCounter(most=30)  # as many as of a class that reads the page together
 CLOSED = ("This study takes nobody at the moment", "It is over, or has not begun. {return_it}")
 
@@ -113,7 +115,7 @@ def _show(request: HttpRequest, link: OpenLink) -> HttpResponse:
         "is_rehearsal": paid_in(link.offering) == Paid.REHEARSED,
         "part": part,
         "done": count_of(part.done, words.hit, words.hits),
-        "keeps_cookie": bool(caller.made_up),
+        "keeps_cookie": _keeps_cookie(link),
         "is_limited": not link.is_for_one_network,
         "signed": sign_form(link, caller, page["consent_version"]),
         "crowd": words,
@@ -178,10 +180,10 @@ def _join(request: HttpRequest, link: OpenLink, caller: Caller, consent_version:
         return _refuse(request, link, caller, refused, part)
     note_entrant(link, caller, now)
     response = HttpResponseRedirect(work_address(offering, visit), status=HTTPStatus.SEE_OTHER)
-    if caller.made_up:
+    if _keeps_cookie(link):
         response.set_cookie(
             _cookie_of(link),
-            caller.made_up,
+            caller.made_up or _signer.sign(caller.worker_id),
             max_age=COOKIE_DAYS * 24 * 3600,
             path=request.path,
             secure=request.is_secure(),
@@ -193,6 +195,22 @@ def _join(request: HttpRequest, link: OpenLink, caller: Caller, consent_version:
 
 def _cookie_of(link: OpenLink) -> str:
     return f"joined-{link.key}"
+
+
+def _keeps_cookie(link: OpenLink) -> bool:
+    """Return whether a browser is to be known again: as who it was, or, where an id in the address says that and no
+    session is named, as one that has taken part. Whoever types other people's ids is to read no code that pays."""
+    return not (link.worker_parameter and link.session_parameter)
+
+
+def _has_taken_part(request: HttpRequest, link: OpenLink, caller: Caller) -> bool:
+    """Return whether this browser may read how this worker leaves who has finished."""
+    if caller.made_up or not _keeps_cookie(link):
+        return True
+    try:
+        return _signer.unsign(request.COOKIES.get(_cookie_of(link), "")) == caller.worker_id
+    except BadSignature:
+        return False
 
 
 # --- Leaving ---------------------------------------------------------------------------------------------------------
@@ -221,14 +239,16 @@ def _refuse(request: HttpRequest, link: OpenLink, caller: Caller, refused: WorkR
     elif outcome is not None and request.method == "POST":  # a look, by a crawler perhaps, is no departure
         version = link.offering.study.parsed_design.task.consent_version
         note_departure_from(request, link, outcome, version)
-    out = way_out(link, outcome, caller.id_there, caller.session) if outcome else None
+    may_know = not part.done or _has_taken_part(request, link, caller)
+    out = way_out(link, outcome, caller.id_there, caller.session) if outcome and may_know else None
     return tell(request, words.heading or "This did not work", words.message, out)
 
 
 def _thank(request: HttpRequest, link: OpenLink, caller: Caller) -> HttpResponse:
     message = "You have done all that there is for you in this study. Your answers are safe with us."
     outcome = outcome_for(link, caller.worker_id, caller.session)
-    out = way_out(link, outcome, caller.id_there, caller.session)
+    may_know = _has_taken_part(request, link, caller)
+    out = way_out(link, outcome, caller.id_there, caller.session) if may_know else None
     return tell(request, "Thank you", message, out)
 
 

@@ -12,7 +12,7 @@ import socket
 import ssl
 import threading
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -22,8 +22,13 @@ WHOLE_SECONDS = 30  # for the answer, however it trickles in: other calls wait b
 MOST_BYTES = 20_000
 
 NAT64 = IPv6Network("64:ff9b::/96")  # how a network without IPv4 reaches all of it, the last 32 bits
-# Kinds of addresses that wrap another one or belong to a site, though Python 3.11 counts them to the internet.
-WRAPPING = [IPv6Network(one) for one in ("64:ff9b:1::/48", "2002::/16", "::/96", "fec0::/10")]
+# Kinds of addresses that wrap another one, belong to a site, or lead nowhere on the internet, though Python 3.11 counts
+# them to it.
+WRAPPING = [
+    IPv6Network(one)
+    for one in ("64:ff9b:1::/48", "2002::/16", "::/96", "::ffff:0:0:0/96", "fec0::/10", "5f00::/16", "3fff::/20")
+]
+RELAYS = IPv4Network("192.88.99.0/24")  # unwrapped addresses of 2002::/16
 
 
 @dataclass(frozen=True)
@@ -130,6 +135,8 @@ def _is_public(address: IPv4Address | IPv6Address) -> bool:
             return _is_public(IPv4Address(int(address) & 0xFFFFFFFF))
         if any(address in network for network in WRAPPING):
             return False
+    elif address in RELAYS:
+        return False
     return address.is_global and not address.is_multicast
 
 

@@ -1,0 +1,55 @@
+"""One person at a link: no more than a person may do by an old tab, no code by somebody's id, one decline."""
+
+from datetime import timedelta
+from ipaddress import ip_address
+
+import pytest
+
+from hits.crowds.link.guarded_requests import _is_public
+from hits.crowds.link.open_links import LinkSettings, make_link
+from hits.models import Assignment, Departure, HitPlaces, OpenLink
+from tests.attacks.test_open_links import signed_by
+from tests.hits.crowd import now
+from tests.hits.test_invitations import Rater, ada, offering
+from tests.hits.test_links import FOR_LINKS, Visitor, offered
+
+__all__ = ["ada", "offering"]
+
+
+def test_an_old_tab_hands_in_nothing_beyond_the_limit(example_corpus: None, transactional_db: None) -> None:
+    offering = offered(crowd={**FOR_LINKS, "max_hits_per_worker": 1})
+    HitPlaces.objects.update(places=1)
+    person = Visitor(OpenLink.objects.get(offering=offering)).agree()
+    first, work = Assignment.objects.get(), dict(person.work)
+    Assignment.objects.update(place="freed", held_at=now() - timedelta(days=1))  # somebody else has the place
+    HitPlaces.objects.filter(hit=first.hit).update(taken=1)
+
+    person.agree().submit()
+    person.work = work
+    with pytest.raises(AssertionError, match="limit-reached"):
+        person.submit()
+
+    assert Assignment.objects.filter(submitted_at__isnull=False).count() == 1
+
+
+def test_a_stranger_who_types_an_id_reads_no_code_that_pays(example_corpus: None, transactional_db: None) -> None:
+    offering = offered(crowd={**FOR_LINKS, "max_hits_per_worker": 1})
+    panel = make_link(offering, LinkSettings("Panel", "pid", "code", "", {"finished": "DONE1"}), None, now())
+    worker = Visitor(panel, pid="1042").agree()
+    worker.submit()
+
+    assert "DONE1" not in Visitor(panel, pid="1042").text()  # another browser
+    assert "DONE1" in worker.text()
+
+
+def test_a_rater_declines_once(ada: Rater) -> None:
+    signed = signed_by(ada)
+    for _ in range(3):
+        ada.answer("decline", signed)
+
+    assert Departure.objects.count() == 1
+
+
+@pytest.mark.parametrize("address", ["::ffff:0:7f00:1", "192.88.99.1", "5f00::1", "3fff::1"])
+def test_an_address_that_is_not_the_internets_is_not_called(address: str) -> None:
+    assert not _is_public(ip_address(address))
