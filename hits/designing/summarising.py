@@ -114,6 +114,12 @@ def _describe_time(design: StudyDesign) -> Iterator[str]:
 def _describe_rules(design: StudyDesign) -> Iterator[str]:
     for rule in design.screening:
         yield from rule.cautions(design)
+    protocol, finds_it = protocol_of(design), any(rule.is_about_one_answer for rule in design.screening)
+    if design.checkpoints.per_hit and protocol.is_won_by_one_answer and not finds_it:
+        yield (
+            "who gives one answer everywhere can win every point without reading, and no screening rule finds them: "
+            "name a rule about the same answer"
+        )
 
 
 def _describe_choice(design: StudyDesign, selections: Sequence[Selection]) -> Iterator[str]:

@@ -56,6 +56,9 @@ class ScreeningRule(BaseModel, ABC):
     # Whether it keeps work because of how the human reply was rated: what it keeps says nothing about that reply.
     is_about_points: ClassVar[bool] = False
 
+    # Whether it finds who gives one answer everywhere.
+    is_about_one_answer: ClassVar[bool] = False
+
     rule: str  # its name, in study files and in every row that it writes
 
     @abstractmethod

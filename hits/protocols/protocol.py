@@ -194,6 +194,13 @@ class Protocol(ABC, Generic[Design]):
         return value in self.passing_values
 
     @property
+    def is_won_by_one_answer(self) -> bool:
+        """Return whether who says the same of every reply passes: never where one of two must be better."""
+        checked = next((one for one in self.criteria if one.name == self.checkpoint_criterion), None)
+        wins = set(self.passing_values) - ({"win"} if checked is not None and checked.is_comparison else set())
+        return checked is not None and not wins.isdisjoint(checked.scale.values)
+
+    @property
     @abstractmethod
     def passing_values(self) -> Sequence[str]:
         """Return the ratings of the human reply on `checkpoint_criterion` that pass the checkpoint."""

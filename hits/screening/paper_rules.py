@@ -41,6 +41,7 @@ class SameAnswer(ScreeningRule):
     """
 
     is_default: ClassVar[bool] = True
+    is_about_one_answer: ClassVar[bool] = True
 
     rule: Literal["same_answer"] = "same_answer"
     share: Share = 0.95

@@ -27,6 +27,7 @@ from hits.designing import (
 from hits.designing import design_problems as checking
 from hits.designing.design_words import describe_cost
 from hits.designing.sizing import cost_of
+from hits.designing.summarising import _describe_rules
 from hits.errors import InvalidStudy, StudyFrozen
 from hits.models import Study
 from hits.protocols import protocol_of
@@ -479,3 +480,17 @@ def test_a_wrong_choice_of_dialogs_is_one_line(example_corpus: None, part: dict[
 
 def test_a_design_that_names_no_choice_is_written_as_before(example_corpus: None) -> None:
     assert parse_design(settings()).as_json()["datasets"][0].keys() == {"name", "dialogs"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_said"),
+    [
+        ({"protocol": "likert", "screening": []}, True),
+        ({"protocol": "likert"}, False),  # the usual rules find it
+        ({"protocol": "pairs", "checkpoints": {**DEMO.get("checkpoints", {}), "may_tie": True}, "screening": []}, True),
+        ({"protocol": "pairs", "screening": []}, False),  # the human reply must be better
+    ],
+)
+def test_a_design_says_when_one_answer_everywhere_wins_every_point(settings: dict[str, Any], is_said: bool) -> None:
+    design = parse_design({**DEMO, **settings})
+    assert any("who gives one answer everywhere" in line for line in _describe_rules(design)) == is_said

@@ -359,9 +359,24 @@ def test_signed_links_are_checked(signed: Offering, settings: Settings, audience
     assert rater.visit(prolific_token="e30.e30.e30").status_code == 403
 
 
-def test_a_workspace_without_signed_links_leaves_it_to_the_api(signed: Offering) -> None:
+def test_a_token_that_is_left_out_is_missed(signed: Offering) -> None:
+    """By who changes the address, and where the workspace does not sign at all: then the study must not ask for it."""
+    changed = Rater(signed).reserve()
     set_behaviour(publishing_seconds=0, are_links_signed=False)
-    rater = Rater(signed).reserve()
+    unsigned = Rater(signed, "Ben").reserve()
+
+    refused = [changed.visit(prolific_token=""), unsigned.visit()]
+
+    assert "prolific_token" not in unsigned.parameters()
+    for page in refused:
+        assert page.status_code == 403
+        assert "Please open this page from Prolific" in page.content.decode()
+    assert not Assignment.objects.exists()
+    assert changed.visit().status_code == 200
+
+
+def test_a_study_that_asks_for_no_token_leaves_it_to_the_api(offering: Offering) -> None:
+    rater = Rater(offering).reserve()
 
     assert "prolific_token" not in rater.parameters()
     assert rater.visit().status_code == 200

@@ -2,13 +2,16 @@
 
 import random
 import re
+from collections.abc import Sequence
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hits.frames import Frames, build_ratings, build_submissions
 from hits.models.screening_rule import Finding, ScreeningRule
 from hits.screening import PAGES_WITH_RULES, RULES, Counts, every_rule, find_flags, with_rule_tables
 from hits.screening.attention_rules import (
@@ -76,6 +79,25 @@ def test_the_same_pattern_on_the_page_is_the_same_answer_and_cards_that_are_all_
         "C": "all good",
     }
     assert found(SameAnswer(), Work("D", ["gggg"] * 4)) == {}
+
+
+@pytest.mark.parametrize(
+    ("values", "said", "opponents", "answer"),
+    [
+        (("5", "4", "3", "2", "1"), 0, {}, "all 5"),  # the highest on every reply passes every checkpoint
+        (("win", "tie", "loss"), 1, {"opponent": "model 1", "score": 0}, "both alike"),  # so do ties, where they may
+    ],
+)
+def test_who_gives_the_answer_that_wins_everywhere_is_found(
+    values: Sequence[str], said: int, opponents: dict[str, Any], answer: str
+) -> None:
+    rows = [(dialog, card) for dialog in range(6) for card in range(1 if opponents else 2)]
+    dialogs, cards = [dialog for dialog, _ in rows], [card for _, card in rows]
+    columns = {"dialog": dialogs, "card": cards, "value": [said] * len(rows)}
+    one = {name: [column] * len(rows) for name, column in {"submission": 1, "worker": "A", **opponents}.items()}
+    frames = Frames(build_ratings({**columns, **one}, values), build_submissions({"submission": [1], "worker": ["A"]}))
+
+    assert [(found.worker, found.evidence["answer"]) for found in SameAnswer().find(frames)] == [("A", answer)]
 
 
 def test_haste_and_too_few_points_must_meet_in_one_hit_and_then_the_worker_is_out() -> None:

@@ -17,7 +17,7 @@ from hits.crowds.prolific.prolific_environments import LOCAL, PRODUCTION, PROLIF
 from hits.crowds.prolific.settling_study import CODE
 from hits.crowds.prolific.study_fields import FINISHED, NO_CONSENT, PLACE, STUDY_FULL
 from hits.crowds.prolific.submissions_there import LATE, WORKING, participant_of, status_word, time_of
-from hits.models import Assignment, Offering, Outcome
+from hits.models import Assignment, Offering, Outcome, Study
 from localprolific.openness import is_open as is_local_prolific_open
 
 SITE = "https://app.prolific.com"
@@ -52,7 +52,15 @@ def arrival(request: HttpRequest) -> Visit | Preview | None:
         ids = {"participant_id": participant, "study_id": study, "submission_id": submission}
         if check_token(token, environment, ids) == Verdict.FALSE:
             return Visit(PROLIFIC, "", submission, participant)
+    elif _wants_token(request):  # or else whoever can't sign a link would just leave the token out
+        return Visit(PROLIFIC, "", submission, participant)
     return Visit(PROLIFIC, environment, submission, participant)
+
+
+def _wants_token(request: HttpRequest) -> bool:
+    """Return whether Prolific signs the links of the study that is visited."""
+    visited = request.resolver_match.kwargs.get("study_key") if request.resolver_match else None
+    return Study.objects.filter(key=visited, design__crowd__options__signed_links=True).exists()
 
 
 def _is_offered(environment: str, request: HttpRequest) -> bool:
