@@ -36,11 +36,17 @@ def what_it_takes(table: Comparisons, found: CriterionResults) -> Iterable[str]:
 
 def assumptions(table: Comparisons, found: CriterionResults, progress: Progress) -> Iterable[str]:
     """Say what the numbers of dialogs and money rest on, if there are any."""
-    if any(one.dataset == table.dataset and not isinstance(one.dialogs, Undefined) for one in found.separations):
+    some = [one for one in found.separations if one.dataset == table.dataset and not isinstance(one.dialogs, Undefined)]
+    if some:
         raters = "as the planner expects" if progress.has_verdicts else "as those so far"
         yield (
             "The dialogs that it takes are for a chance of 80 %, by further workers as careful, and of as different "
             f"tastes, {raters}; the cost is at the design's price of a HIT."
+        )
+    if not progress.is_complete and any(map(_more, some)):
+        yield (
+            f"What is missing is counted from the {count_of(some[-1].dialogs_now, 'dialog')} of whole HITs: dialogs of "
+            "HITs that are published but not whole are still in it, though they may be paid for already."
         )
 
 

@@ -17,7 +17,8 @@ from hits.analysing import (
     with_progress,
     with_separations,
 )
-from hits.analysing.results import Results
+from hits.analysing.report_effort import assumptions
+from hits.analysing.results import Results, Separation
 from hits.stats import CriterionScale, Estimate, Interval, Plan, half_width
 from tests.hits.stats.small_frames import drawn_frame, rated_frame
 
@@ -53,6 +54,19 @@ def test_what_it_would_take_is_said_in_dialogs_and_dollars_with_about() -> None:
     assert "dialogs in all (" in text
     assert "about $" in text
     assert "if they differ as much as is seen." in text
+
+
+def test_until_a_study_is_complete_the_missing_dialogs_are_said_to_begin_at_whole_hits() -> None:
+    found = analyse(drawn_frame(seed=5, one=(0.45, 0.3, 0.25), other=SAME), plan=Plan("share of best", tau2=0.02))
+    some = Separation(None, "one", "other", 0.1, dialogs_now=40, dialogs=160, cost_cents=2900, currency="USD")
+    of_dataset = replace(some, dataset=found.main.comparisons[0].dataset)
+    results = replace(found, criteria=(replace(found.main, separations=(of_dataset,)),))
+    said = "What is missing is counted from the 40 dialogs of whole HITs: dialogs of HITs that are published but not"
+
+    [table] = results.main.comparisons
+
+    assert said in " ".join(assumptions(table, results.main, INTERIM))
+    assert said not in " ".join(assumptions(table, results.main, replace(INTERIM, is_complete=True)))
 
 
 def test_what_the_planner_cant_say_is_said_to_be_so() -> None:
