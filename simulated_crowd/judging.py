@@ -33,15 +33,16 @@ class Judge:
     def levels_on(
         self, dialog: KnownDialog, cards: Sequence[Writers], level_counts: Mapping[str, int]
     ) -> dict[str, list[int]]:
-        """Return the level of each card on each criterion, whose numbers of levels are given, the main one first. The
-        worker has one opinion of a reply for all criteria, unless the truth tells them apart."""
+        """Return the level of each card on each criterion, whose numbers of levels are given, the main one first. A
+        criterion that the truth does not name has the shares of all ratings; if it is not the main one, the worker's
+        chance on it is its own, since criteria would otherwise be one in disguise."""
         if (of_pair := self._levels_of_pair(dialog, cards)) is not None:
             return dict.fromkeys(level_counts, of_pair)
-        main = [self.level(dialog, card) for card in cards]
+        main = next(iter(level_counts))
         return {
-            name: [self._level_on(dialog, card, name, count) for card in cards]
-            if name in self._truth.criteria
-            else [_scaled(level, self._level_count, count) for level in main]
+            name: [_scaled(self.level(dialog, card), self._level_count, count) for card in cards]
+            if name == main and name not in self._truth.criteria
+            else [self._level_on(dialog, card, name, count) for card in cards]
             for name, count in level_counts.items()
         }
 

@@ -242,7 +242,8 @@ class AnalysisPart(Part):
         return self.stop_when_decided or self.drop_losers
 
 
-def _default_rules() -> list[ScreeningRule]:
+def default_rules() -> list[ScreeningRule]:
+    """Return the rules of a study that names none, unless its protocol's design says otherwise."""
     return [rule.model_validate({}) for rule in ScreeningRule.by_name.values() if rule.is_default]
 
 
@@ -268,7 +269,7 @@ class StudyDesign(Part):
     task: TaskPart
     warm_up: WarmUpPart
     analysis: AnalysisPart = AnalysisPart()
-    screening: list[SerializeAsAny[ScreeningRule]] = Field(default_factory=_default_rules)
+    screening: list[SerializeAsAny[ScreeningRule]] = Field(default_factory=default_rules)
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_: Any) -> None:

@@ -132,7 +132,11 @@ class Pairs(Protocol[PairsDesign]):
 
     @property
     def passing_values(self) -> Sequence[str]:
-        return ("win", "tie") if self.design.checkpoints.may_tie else ("win",)
+        return ("win", "tie") if self._tie_passes else ("win",)
+
+    @property
+    def _tie_passes(self) -> bool:
+        return self.design.checkpoints.may_tie and self.design.task.may_tie
 
     def is_redone(self, checked: Value, final: Value) -> bool:
         return bool(checked["better"] != final["better"])
@@ -162,7 +166,7 @@ class Pairs(Protocol[PairsDesign]):
     # --- Words
 
     def how_to_win(self) -> str:
-        return f"you choose it{' or call both equal' if self.design.checkpoints.may_tie else ''}{self._on_question}"
+        return f"you choose it{' or call both equal' if self._tie_passes else ''}{self._on_question}"
 
     @property
     def _on_question(self) -> str:
@@ -191,7 +195,7 @@ class Pairs(Protocol[PairsDesign]):
         )
 
     def how_it_was_won(self) -> str:
-        return f"preferred it{' or called both equal' if self.design.checkpoints.may_tie else ''}{self._on_question}"
+        return f"preferred it{' or called both equal' if self._tie_passes else ''}{self._on_question}"
 
     def fitting_answer(self, reply: WarmUpReply) -> str:
         fitting = reply.fitting if isinstance(reply, PairsWarmUpReply) else []

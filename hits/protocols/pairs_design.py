@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, SerializeAsAny
 
 from hits.errors import DesignProblem
 from hits.models.design import (
@@ -16,7 +16,9 @@ from hits.models.design import (
     Text,
     WarmUpPart,
     WarmUpReply,
+    default_rules,
 )
+from hits.models.screening_rule import ScreeningRule
 from hits.protocols import pairs_texts
 from hits.protocols.criteria import OVERALL, Key
 
@@ -47,7 +49,8 @@ class PairsTask(TaskPart):
 
 class PairsCheckpoints(CheckpointPart):
     question: Annotated[str, Field(max_length=30)] = ""  # the first one if empty
-    may_tie: bool = False  # whether the point is won if the human reply is called as good
+    # Whether the point is won if the human reply is called as good. Where nobody can say so, it means nothing.
+    may_tie: bool = True
 
 
 class PairsWarmUpReply(WarmUpReply):
@@ -65,12 +68,18 @@ class PairsAnalysis(AnalysisPart):
     outcome: Outcome = "win rate"
 
 
+def _fair_rules() -> list[ScreeningRule]:
+    """Return the default rules but those about points: careful workers often prefer a model's reply."""
+    return [one for one in default_rules() if not one.is_about_points]
+
+
 class PairsDesign(StudyDesign):
     protocol: Literal["pairs"] = "pairs"
     checkpoints: PairsCheckpoints = PairsCheckpoints()
     task: PairsTask = PairsTask()
     warm_up: PairsWarmUp = PairsWarmUp()
     analysis: PairsAnalysis = PairsAnalysis()
+    screening: list[SerializeAsAny[ScreeningRule]] = Field(default_factory=_fair_rules)
 
 
 def find_pairless_settings(design: PairsDesign) -> Iterator[DesignProblem]:
@@ -80,8 +89,6 @@ def find_pairless_settings(design: PairsDesign) -> Iterator[DesignProblem]:
         yield DesignProblem(
             "hits.uneven_end", 'no dialog can be left out where each is shown with each pair; use "spread"'
         )
-    if not design.task.may_tie and design.checkpoints.may_tie:
-        yield DesignProblem("checkpoints.may_tie", "workers can't call two replies equal in this study")
     if not design.task.may_tie and any("tie" in one.fitting for one in design.warm_up.replies):
         yield DesignProblem("warm_up.replies", "workers can't call two replies equal in this study")
     if len(design.generators) > 1 and not design.primary_pairs:

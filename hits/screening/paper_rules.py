@@ -22,7 +22,12 @@ from hits.screening.findings import (
     is_at_least,
     plain,
 )
-from hits.screening.pointless_rules import all_points_wanted, points_out_of_reach, too_few_dialogs
+from hits.screening.pointless_rules import (
+    all_points_wanted,
+    points_of_comparisons,
+    points_out_of_reach,
+    too_few_dialogs,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -145,7 +150,7 @@ class HastyWithoutPoints(ScreeningRule):
         return found
 
     def cautions(self, design: StudyDesign) -> list[str]:
-        return all_points_wanted(design, self.rule, self.points)
+        return [*all_points_wanted(design, self.rule, self.points), *points_of_comparisons(design, self.rule)]
 
 
 class TooFewPoints(ScreeningRule):
@@ -179,4 +184,4 @@ class TooFewPoints(ScreeningRule):
         return points_out_of_reach(design, self.points, "that nothing would be kept")
 
     def cautions(self, design: StudyDesign) -> list[str]:
-        return all_points_wanted(design, self.rule, self.points)
+        return [*all_points_wanted(design, self.rule, self.points), *points_of_comparisons(design, self.rule)]

@@ -109,6 +109,18 @@ def all_points_wanted(design: StudyDesign, rule: str, points: int) -> list[str]:
     ]
 
 
+def points_of_comparisons(design: StudyDesign, rule: str) -> list[str]:
+    """Caution about points where replies are compared: careful workers lose them, too."""
+    protocol = protocol_of(design)
+    if not protocol.criteria[0].is_comparison:
+        return []
+    ties = "" if "tie" in protocol.passing_values else ", and a tie wins none"
+    return [
+        f"{rule} is about points, which careful workers often miss where replies are compared: they may well prefer a "
+        f"model's reply to the human one{ties}. Rehearse how much work it would leave out"
+    ]
+
+
 def _dialogs(design: StudyDesign) -> int:
     return sum(part.dialog_count for part in design.datasets) * protocol_of(design).showings
 

@@ -17,6 +17,7 @@ from hits.models.design import StudyDesign
 from hits.protocols import InvalidAnswer
 from hits.protocols.checking_protocols import SMALLEST_DESIGN
 from hits.protocols.pairs import Pairs
+from hits.screening.paper_rules import TooFewPoints
 from tests.conftest import DEMO
 
 MODELS = ["generic", "listener-large", "listener-small", "parrot"]
@@ -86,7 +87,6 @@ def test_too_few_hits_for_each_pair_are_one_line() -> None:
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"task": {"may_tie": False}, "checkpoints": {"may_tie": True}}, "can't call two replies equal"),
         ({"task": {"pairs_per_dialog": "each"}, "hits": {"uneven_end": "drop"}}, "no dialog can be left out"),
         ({"analysis": {"compare": "named pairs", "pairs": []}}, "names no pair"),
         ({"warm_up": {"replies": [{"text": "Oh no!", "fitting": ["better"]}]}}, "write exactly two"),
@@ -105,6 +105,23 @@ def test_settings_that_contradict_themselves_are_told(changes: dict[str, Any], p
 def pairs(**task: Any) -> Pairs:
     design = {**SMALLEST_DESIGN, "generators": ["a", "b"], "protocol": "pairs", "task": task}
     return Pairs(StudyDesign.model_validate(design))  # type: ignore[arg-type]
+
+
+def test_a_study_of_defaults_leaves_no_careful_work_out_for_a_tie_with_the_human_reply() -> None:
+    design = pairs().design
+
+    assert [rule.rule for rule in design.screening] == ["same_answer"]
+    assert pairs().passing_values == ("win", "tie")
+    assert pairs(may_tie=False).passing_values == ("win",)
+    assert "equal" not in pairs(may_tie=False).how_to_win()
+
+
+def test_a_rule_about_points_is_cautioned_of_where_replies_are_compared() -> None:
+    design = pairs().design
+    [caution] = TooFewPoints().cautions(design)
+
+    assert "too_few_points is about points, which careful workers often miss where replies are compared" in caution
+    assert TooFewPoints().cautions(StudyDesign.model_validate({**SMALLEST_DESIGN, "protocol": "areas"})) == []
 
 
 def test_both_bad_is_stored_and_counts_as_a_tie() -> None:

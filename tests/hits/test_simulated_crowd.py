@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from datetime import timedelta
 from io import StringIO
 from pathlib import Path
-from statistics import pstdev
+from statistics import correlation, pstdev
 from typing import Any
 
 import pytest
@@ -261,3 +261,16 @@ def test_studies_with_other_areas_get_the_truth_spread_over_them() -> None:
 def test_shares_that_make_no_sense_are_refused(text: str) -> None:
     with pytest.raises(EvalPlatformError):
         parse_shares(text)
+
+
+def test_criteria_that_the_truth_does_not_name_are_related_but_not_one_in_disguise() -> None:
+    worker = Crowd(1, TRUTH, {CAREFUL: 1}).workers[0]
+    judge = Judge(worker, TRUTH, level_count=5)
+    told = [
+        judge.levels_on(KnownDialog("ED", str(number), {}), [("parrot",)], {"empathy": 5, "fluency": 5})
+        for number in range(400)
+    ]
+    empathy, fluency = ([one[name][0] for one in told] for name in ("empathy", "fluency"))
+
+    assert 0.1 < correlation(empathy, fluency) < 0.8
+    assert empathy == [judge.level(KnownDialog("ED", str(number), {}), ("parrot",)) for number in range(400)]
