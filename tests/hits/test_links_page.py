@@ -157,6 +157,13 @@ def test_the_ledger_lists_what_is_due_and_never_says_paid(page: Client, offering
     assert Event.objects.filter(text__contains="downloaded what is due elsewhere").exists()
 
 
+def test_the_monitor_of_a_link_never_says_spent(page: Client) -> None:
+    monitor = text(page, f"/studies/demo/monitor/?{HERE}")
+
+    assert "Rehearsed: due to nobody" in monitor
+    assert "Spent" not in monitor
+
+
 def test_methods_say_how_people_came_and_that_nobody_was_paid_here(offering: Offering) -> None:
     panel = make_link(offering, PANEL, None, now())
     Visitor(panel, pid="p1", visit="v").agree().submit()
