@@ -109,7 +109,7 @@ def _show(request: HttpRequest, invitation: Invitation) -> HttpResponse:
         "part": progress.part,
         "may_begin": progress.part.has_more and not progress.part.is_begun,
         "progress": _progress_rows(progress, words.hit, words.hits),
-        "facts": [_without_haste(row, page["facts"]) for row in facts_of(page)],
+        "facts": [_without_haste(row, page["facts"]) for row in facts_of(page) if row[0] != "Limit"],
         "signed": sign_form(link_of_invited(offering, now), caller, page["consent_version"]),
     }
     return render(request, "work/invited.html", context)
