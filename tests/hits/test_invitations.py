@@ -182,6 +182,20 @@ def test_the_raters_page_tells_who_sees_their_name(ada: Rater) -> None:
     assert "Limit" not in text
 
 
+def test_an_agreement_to_the_same_text_holds_for_the_next_task(ada: Rater) -> None:
+    first = ada.text()
+    ada.agree().submit()
+    then = ada.text()
+    ada.agree()
+
+    assert "I agree and begin" in first
+    assert "that holds for your next task" in then
+    assert "I agree and begin" not in then
+    assert "Begin the next task" in then
+    assert ada.assignment.submitted_at is None
+    assert ada.assignment.consented_at is not None
+
+
 def test_a_rehearsal_says_that_nothing_is_paid_from_the_link_to_the_thanks(ada: Rater) -> None:
     page = ada.text()
     facts = ada.agree().work["facts"]
