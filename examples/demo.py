@@ -123,9 +123,9 @@ def publish_study() -> None:
 
     say("Publishing their HITs to the marketplace that runs here")
     for study in STUDIES.values():
-        call_command("publish_hits", study)
+        call_command("publish_hits", study, before_serving=True)
     say("Offering a small study by an open link: whoever opens it rates")
-    call_command("publish_hits", BY_LINK, crowd="link")
+    call_command("publish_hits", BY_LINK, crowd="link", before_serving=True)
 
 
 def let_a_crowd_work() -> None:

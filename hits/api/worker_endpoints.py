@@ -58,6 +58,7 @@ STATUS = {
     Refusal.STOPPED: 403,
     Refusal.NOTHING_FREE: 403,
     Refusal.REVOKED: 403,
+    Refusal.STUDY_COMPLETE: 403,
     Refusal.STUDY_FULL: 403,
     Refusal.ALREADY_SUBMITTED: 409,
     Refusal.CONFLICT: 409,

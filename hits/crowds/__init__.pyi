@@ -81,6 +81,7 @@ from .link.server_calls import settle_call as settle_call
 from .link.signed_visits import visit_for as visit_for
 from .link.signed_visits import work_address as work_address
 from .link.taking_part import Part as Part
+from .link.taking_part import is_complete as is_complete
 from .link.taking_part import left_for_each as left_for_each
 from .link.taking_part import part_of as part_of
 from .noting import crowd_notes as crowd_notes

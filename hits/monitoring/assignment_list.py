@@ -20,7 +20,8 @@ Status = Submission.Status
 OPENED = "opened, not confirmed"
 # What we knew at the last sync. Work past its time limit stays "in hand" until a sync has asked how it ended.
 ASSIGNMENT_STATES = {
-    "in hand": Q(submission=None, ended_as="") & IS_CONFIRMED,
+    "in hand": Q(submission=None, ended_as="", revoked_at=None) & IS_CONFIRMED,
+    "revoked": Q(submission=None, ended_as="", submitted_at=None, revoked_at__isnull=False) & IS_CONFIRMED,
     OPENED: Q(submission=None, ended_as="") & ~IS_CONFIRMED,
     "waiting": Q(submission__status=Status.SUBMITTED),
     "approved": Q(submission__status=Status.APPROVED),
@@ -113,4 +114,6 @@ def state_of(assignment: Assignment) -> str:
     submission = getattr(assignment, "submission", None)
     if submission:
         return str(IN_WORDS[submission.status])
+    if assignment.revoked_at is not None and not assignment.ended_as:
+        return "revoked"
     return assignment.ended_as or ("in hand" if assignment.confirmed_at else OPENED)

@@ -14,6 +14,7 @@ OUTCOMES = {
     Refusal.NOT_ELIGIBLE: Outcome.STUDY_FULL,
     Refusal.NOTHING_FREE: Outcome.STUDY_FULL,
     Refusal.STOPPED: Outcome.STUDY_FULL,
+    Refusal.STUDY_COMPLETE: Outcome.STUDY_FULL,
     Refusal.STUDY_FULL: Outcome.STUDY_FULL,
 }
 

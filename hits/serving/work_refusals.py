@@ -35,6 +35,7 @@ class Refusal(StrEnum):
     OUTSIDE_MARKETPLACE = "outside-marketplace"
     REVOKED = "revoked"
     STOPPED = "stopped"
+    STUDY_COMPLETE = "study-complete"
     STUDY_FULL = "study-full"
     TAKEN_OVER = "taken-over"
     TIME_OVER = "time-over"
@@ -155,13 +156,19 @@ WORDS = {
     ),
     Refusal.REVOKED: Words(
         "The researchers have withdrawn your invitation to this study, so nothing more is saved or handed in here. "
-        f"{WHAT_IS_SUBMITTED} all the same. If you think that "
-        "this is a mistake, please write to whoever invited you; a new link would let you open it again.",
+        "What you had handed in before stays with us and counts. What you had begun and not handed in is kept, but "
+        "is not [paid|paid|counted]. If you think that this is a mistake, please write to whoever invited you: they "
+        "can open your link again, and you go on where you were.",
         "Your invitation was withdrawn",
     ),
     Refusal.STOPPED: Words(
         f"We have no more {{hits}} of this study for you. {NOT_THIS_ONE} {{return_it}}",
         "There are no more {hits} for you here",
+    ),
+    Refusal.STUDY_COMPLETE: Words(
+        "All the answers that it needs have been given[, so that more could not be paid||]. Thank you for your "
+        "interest! {return_it} If the researchers open it again, the same link lets you in.",
+        "This study is complete",
     ),
     Refusal.STUDY_FULL: Words(
         "Others have answered everything that this {hit} asks, so that another answer could [neither be used nor "

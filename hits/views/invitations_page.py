@@ -85,7 +85,9 @@ def _after_adding(request: HttpRequest, offering: Offering, read: ReadList, invi
         messages.success(request, f"{invited.in_words}.")
         return _back(offering)
     error = FieldRefused("raters-list", f"{count_of(len(read.problems), 'line')} could not be read; the others were.")
-    typed = {"list": request.POST.get("list", "")}
+    lines = dict(enumerate(request.POST.get("list", "").splitlines(), start=1))
+    # The others are invited already. Of a file, a line's beginning is shown.
+    typed = {"list": "\n".join(lines.get(one.line, one.text) for one in read.problems)}
     problems = list(lines_of(read.problems))
     shown = problems[:MOST_PROBLEMS_SHOWN]
     if len(problems) > len(shown):
@@ -201,7 +203,7 @@ def _render(request: HttpRequest, offering: Offering, shown: _Shown | None = Non
         **surroundings(offering),
         "page": page,
         "rows": [_row(one, stuck) for one in page],
-        "states": {state: sum(one.state == state for one in raters) for state in STATES},
+        "states": _count_states(raters),
         "declined": Departure.objects.filter(link=link_of_invited(offering, now), outcome=Outcome.NO_CONSENT).count(),
         "refused": shown.refused,
         "problems": shown.problems,
@@ -214,6 +216,11 @@ def _render(request: HttpRequest, offering: Offering, shown: _Shown | None = Non
 
 
 STATES = {"invited": "", "opened": "", "agreed": "", "finished": "chip-good", "revoked": "chip-warning"}
+
+
+def _count_states(raters: Sequence[InvitedRater]) -> str:
+    counts = {state: sum(one.state == state for one in raters) for state in STATES}
+    return " · ".join(f"{count:,} {state}" for state, count in counts.items() if count)
 
 
 def _row(one: InvitedRater, stuck: set[int]) -> dict[str, Any]:

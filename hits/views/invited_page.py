@@ -30,7 +30,7 @@ from hits.crowds import (
     visit_for,
     work_address,
 )
-from hits.models import Invitation, Outcome
+from hits.models import Assignment, Invitation, Outcome
 from hits.serving import MinuteCounter, Paid, Refusal, WorkRefused, introduction_of, join, paid_in
 from hits.views.joining_page import facts_of, is_sent_by_another_site, note_departure_from, tell
 
@@ -109,13 +109,20 @@ def _show(request: HttpRequest, invitation: Invitation) -> HttpResponse:
         "greeting": f"Hello, {invitation.name}" if invitation.name else "Hello",
         "message": _message(progress, offering.study.parsed_design.crowd.max_hits_per_worker),
         "is_rehearsal": paid_in(offering) == Paid.REHEARSED,
+        "has_agreed": _has_agreed(invitation, page["consent_version"]),
         "part": progress.part,
         "may_begin": progress.part.has_more and not progress.part.is_begun,
         "progress": _progress_rows(progress, words.hit, words.hits),
-        "facts": [_without_haste(row, page["facts"]) for row in facts_of(page)],
+        "facts": [_without_haste(row, page["facts"]) for row in facts_of(page) if row[0] != "Limit"],
         "signed": sign_form(link_of_invited(offering, now), caller, page["consent_version"]),
     }
     return render(request, "work/invited.html", context)
+
+
+def _has_agreed(invitation: Invitation, consent_version: str) -> bool:
+    """Return whether they handed in work under this very text: the agreement holds for their next HIT, too."""
+    theirs = Assignment.objects.filter(offering=invitation.offering, crowd_worker_id=invitation.worker_id)
+    return theirs.filter(consent_version=consent_version, submitted_at__isnull=False).exists()
 
 
 def _message(progress: OwnProgress, limit: int) -> str:

@@ -26,6 +26,7 @@ from hits.crowds import (
     crowd_of,
     find_link,
     identify,
+    is_complete,
     note_departure,
     note_entrant,
     outcome_for,
@@ -49,6 +50,7 @@ CLOSED = ("This study takes nobody at the moment", "It is over, or has not begun
 # How somebody leaves whom the study does not take.
 OUTCOMES = {
     Refusal.NOTHING_FREE: Outcome.STUDY_FULL,
+    Refusal.STUDY_COMPLETE: Outcome.STUDY_FULL,
     Refusal.STUDY_FULL: Outcome.STUDY_FULL,
     Refusal.NOT_ELIGIBLE: Outcome.SCREENED_OUT,
     Refusal.STOPPED: Outcome.SCREENED_OUT,
@@ -103,7 +105,8 @@ def _show(request: HttpRequest, link: OpenLink) -> HttpResponse:
             heading, message = CLOSED
             return tell(request, heading, message.format(return_it=crowd_of(link.offering).words.return_it))
         if not part.has_more:
-            return _refuse(request, link, caller, WorkRefused(Refusal.NOTHING_FREE), part)
+            refusal = Refusal.STUDY_COMPLETE if is_complete(link.offering) else Refusal.NOTHING_FREE
+            return _refuse(request, link, caller, WorkRefused(refusal), part)
     study = link.offering.study
     words = crowd_of(link.offering).words
     page = introduction_of(link.offering)
@@ -116,6 +119,7 @@ def _show(request: HttpRequest, link: OpenLink) -> HttpResponse:
         "part": part,
         "done": count_of(part.done, words.hit, words.hits),
         "keeps_cookie": _keeps_cookie(link),
+        "cookie_days": COOKIE_DAYS,
         "is_limited": not link.is_for_one_network,
         "signed": sign_form(link, caller, page["consent_version"]),
         "crowd": words,
@@ -126,14 +130,15 @@ def _show(request: HttpRequest, link: OpenLink) -> HttpResponse:
 def facts_of(page: dict[str, Any]) -> list[tuple[str, str]]:
     facts, crowd = page["facts"], page["crowd"]
     minutes = count_of(facts["expected_minutes"], "minute") if facts["expected_minutes"] != 1 else "a minute"
+    each = f" for each {crowd['hit']}" if facts["max_hits"] > 1 else ""
     pay = facts["unpaid"]
     if facts["reward"]:
         bonus = f"; {facts['bonus']} more with the bonus" if facts["bonus"] else ""
-        pay = f"{facts['reward']}, which is {facts['hourly']} an hour at this pace{bonus}"
+        pay = f"{facts['reward']}{each}, which is {facts['hourly']} an hour at this pace{bonus}"
     rows = [
         ("Who asks", facts["requester"]),
-        ("Work", count_of(facts["dialogs"], "short conversation")),
-        ("Time", f"about {minutes}; you have up to {count_of(facts['time_limit_minutes'], 'minute')}"),
+        ("Work", f"{count_of(facts['dialogs'], 'short conversation')}{each}"),
+        ("Time", f"about {minutes}{each}; you have up to {count_of(facts['time_limit_minutes'], 'minute')}"),
         ("Pay", pay),
     ]
     if facts["reward"]:

@@ -21,7 +21,7 @@ from hits.analysing import (
     sequence_row,
 )
 from hits.budgeting import Budget, budget_of, summarise_waiting
-from hits.crowds import check_may_change
+from hits.crowds import check_may_change, crowd_of
 from hits.designing import CostPart
 from hits.models import Offering, ScreeningRun
 from hits.models.money import cents_typed, money
@@ -30,6 +30,7 @@ from hits.monitoring import (
     Progress,
     count_lost_checks,
     count_progress,
+    is_rehearsed,
     passed_by_worker,
     refusals_of,
     refused_standings,
@@ -204,7 +205,7 @@ def _may_change(progress: Progress, counts: MarketCounts, money: dict[str, Any])
 def _money(offering: Offering) -> dict[str, Any]:
     budget = budget_of(offering)
     parts = [
-        CostPart("Spent", budget.spent_cents, budget.currency),
+        CostPart(_name_of_spent(offering), budget.spent_cents, budget.currency),
         CostPart("Owed", budget.owed_cents, budget.currency),
         CostPart("Still open, at most", budget.open_cents, budget.currency),
     ]
@@ -217,6 +218,12 @@ def _money(offering: Offering) -> dict[str, Any]:
         "words": _in_words(budget, offering.marketplace),
         "is_above": budget.left_cents is not None and budget.left_cents < 0,
     }
+
+
+def _name_of_spent(offering: Offering) -> str:
+    if crowd_of(offering).abilities.pays_workers:
+        return "Spent"
+    return "Rehearsed: due to nobody" if is_rehearsed(offering) else "Due elsewhere"
 
 
 def _in_words(budget: Budget, environment: str) -> str:

@@ -12,8 +12,9 @@ from evalplatform.wording import count_of
 from hits.access import study_for, visible_studies
 from hits.background import send_once
 from hits.batching import build_hits, has_large_manifest, manifest_file, manifest_lines
+from hits.crowds import crowd_of
 from hits.designing import checked_design, copy_study, start_draft
-from hits.models import Study
+from hits.models import Offering, Study
 from hits.monitoring import listed_studies
 from hits.tasks import build_hits_of_study, write_manifest_of_study
 from hits.views.previewed_hit import previewed_items
@@ -93,6 +94,14 @@ def _write_manifest(request: HttpRequest, study: Study) -> HttpResponse:
     return redirect("study", name=study.name)
 
 
+def _latest_offering(study: Study) -> dict[str, Any]:
+    """Return where the study's tabs lead from a page that belongs to no marketplace: to the one that came last."""
+    offering = Offering.objects.filter(study=study).order_by("-pk").first()
+    if offering is None:
+        return {}
+    return {"market": offering.marketplace, "has_links": crowd_of(offering).abilities.comes_by_links}
+
+
 @require_GET
 def show_hit(request: HttpRequest, name: str, number: int) -> HttpResponse:
     study = study_for(request.user, name=name)
@@ -100,6 +109,7 @@ def show_hit(request: HttpRequest, name: str, number: int) -> HttpResponse:
     context = {
         "study": study,
         "hit": hit,
+        **_latest_offering(study),
         "items": previewed_items(hit),
         "previous_number": number - 1,
         "next_number": number + 1,

@@ -161,7 +161,8 @@ def test_the_researchers_page_of_invitations_is_accessible_and_copies(
     ada = Invitation.objects.get(name="Ada Lovelace")
     assert page.evaluate("navigator.clipboard.readText()") == personal_link(ada)
 
-    page.get_by_role("button", name="Revoke the invitation of Cy").click()
+    page.get_by_label("Revoke the invitation of Cy").click()
+    page.get_by_role("button", name="Yes, revoke Cy").click()
     expect(page.get_by_text("Cy's link opens nothing any more.")).to_be_visible()
     page.get_by_role("button", name="Restore the invitation of Cy").click()
     expect(page.get_by_text("Cy can go on, by the same link.")).to_be_visible()

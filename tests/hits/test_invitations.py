@@ -32,6 +32,7 @@ from hits.models import (
     Submission,
     offering_for,
 )
+from hits.monitoring import count_progress
 from hits.publishing import plan_publishing, publish_hits, stop_study
 from hits.serving import restore_invitation, revoke_invitation
 from hits.serving.bonus_words import UNPAID_REHEARSAL
@@ -115,7 +116,7 @@ def test_lines_that_can_not_be_read_are_named_and_cost_no_other() -> None:
 
     assert [(one.name, one.email) for one in read.people] == [("Ada", ""), ("", "fay@example.org")]
     assert [one.line for one in read.problems] == [3, 4, 5, 6]
-    assert "an address that is none" in read.problems[0].why
+    assert "an e-mail address that can't be right" in read.problems[0].why
 
 
 def test_a_second_paste_invites_nobody_twice(offering: Offering) -> None:
@@ -160,6 +161,39 @@ def test_the_page_greets_and_tells_what_is_left_and_takes_no_place(ada: Rater) -
     assert "Your consent" in text
     assert not Assignment.objects.exists()
     assert Invitation.objects.get().opened_at is not None
+
+
+def test_a_revoked_raters_work_is_in_nobodys_hand_and_they_hear_what_becomes_of_it(
+    offering: Offering, ada: Rater
+) -> None:
+    ada.agree().save(0, "good")
+    before = count_progress(offering)
+    revoke_invitation(ada.invitation, None, now())
+
+    assert (before.in_hand, count_progress(offering).in_hand) == (1, 0)
+    assert "What you had begun and not handed in is kept, but is not counted" in ada.text()
+
+
+def test_the_raters_page_tells_who_sees_their_name(ada: Rater) -> None:
+    text = ada.text()
+
+    assert "the researchers see your name or address" in text
+    assert "10 short conversations for each task" in text
+    assert "Limit" not in text
+
+
+def test_an_agreement_to_the_same_text_holds_for_the_next_task(ada: Rater) -> None:
+    first = ada.text()
+    ada.agree().submit()
+    then = ada.text()
+    ada.agree()
+
+    assert "I agree and begin" in first
+    assert "that holds for your next task" in then
+    assert "I agree and begin" not in then
+    assert "Begin the next task" in then
+    assert ada.assignment.submitted_at is None
+    assert ada.assignment.consented_at is not None
 
 
 def test_a_rehearsal_says_that_nothing_is_paid_from_the_link_to_the_thanks(ada: Rater) -> None:

@@ -76,16 +76,15 @@ def test_a_pasted_list_becomes_a_link_each(offering: Offering, researcher_client
     assert "2 invited so far" in text_of(researcher_client.get("/studies/demo/links/", HERE))
 
 
-def test_bad_lines_are_named_good_ones_added_and_what_was_typed_stays(
-    offering: Offering, researcher_client: Client
-) -> None:
+def test_bad_lines_are_named_and_stay_and_good_ones_are_added(offering: Offering, researcher_client: Client) -> None:
     response = researcher_client.post(PAGE, {**HERE, "list": "Ada\nbob@\nCy"})
 
     text = text_of(response)
     assert response.status_code == 422
     assert "2 raters invited." in text
-    assert "Line 2 (bob@) has an address that is none." in text
-    assert "Ada bob@ Cy</textarea>" in text
+    assert "Line 2 (bob@) has an e-mail address that can't be right." in text
+    assert ">bob@</textarea>" in text
+    assert "2 invited</p>" in text
     assert Invitation.objects.count() == 2
 
 

@@ -159,6 +159,16 @@ def test_the_page_tells_all_and_takes_no_place(link: OpenLink) -> None:
     assert not Entrant.objects.exists()
 
 
+def test_a_finished_study_says_to_a_stranger_that_it_is_complete(link: OpenLink) -> None:
+    HitPlaces.objects.update(taken=F("places"))
+
+    text = Visitor(link).text()
+
+    assert "This study is complete" in text
+    assert "Others are working" not in text
+    assert "What you have submitted" not in text
+
+
 def test_looking_sets_no_cookie_and_may_not_be_indexed(link: OpenLink) -> None:
     response = Visitor(link).look()
 
@@ -528,7 +538,7 @@ def test_no_text_of_an_unpaid_study_speaks_of_pay_but_to_say_that_there_is_none(
     refused.append(Visitor(visitor.link).text())
 
     assert "is saved, and counts once you submit" in page
-    assert "There is no free task" in refused[-1]
+    assert "This study is complete" in refused[-1]
     assert not [text for text in refused if re.search(r"\b(paid|pays?)\b", text)]
 
 

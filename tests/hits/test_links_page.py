@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 
 import pytest
 from django.test import Client
@@ -13,7 +14,7 @@ from hits.exporting.gathering_facts import gather_facts
 from hits.exporting.methods import methods_paragraphs
 from hits.models import Event, Offering, OpenLink, Submission
 from tests.hits.crowd import now
-from tests.hits.test_links import PANEL, Visitor, collected, offered
+from tests.hits.test_links import PANEL, Visitor, collected, offered, run
 
 HERE = "market=link.trial"
 OWN = {"market": "link.trial", "preset": "own", "label": "Poster", "way": "code"}
@@ -155,6 +156,26 @@ def test_the_ledger_lists_what_is_due_and_never_says_paid(page: Client, offering
     assert {row["due"] for row in rows} == {"rehearsal: nothing is due"}
     assert all(int(row["total_cents"]) == int(row["reward_cents"]) + int(row["bonus_cents"]) for row in rows)
     assert Event.objects.filter(text__contains="downloaded what is due elsewhere").exists()
+
+
+def test_the_tab_of_links_is_on_the_study_and_hit_pages(page: Client) -> None:
+    tab = f'href="/studies/demo/links/?{HERE}">Links</a>'
+
+    assert tab in re.sub(r"\s+>", ">", text(page, f"/studies/demo/?{HERE}"))
+    assert tab in re.sub(r"\s+>", ">", text(page, "/studies/demo/hits/1/"))
+
+
+def test_publishing_before_serving_asks_no_server(page: Client, capsys: pytest.CaptureFixture[str]) -> None:
+    run("publish_hits", "demo", "--crowd", "link", "--before-serving")
+
+    assert "Mind:" not in capsys.readouterr().err
+
+
+def test_the_monitor_of_a_link_never_says_spent(page: Client) -> None:
+    monitor = text(page, f"/studies/demo/monitor/?{HERE}")
+
+    assert "Rehearsed: due to nobody" in monitor
+    assert "Spent" not in monitor
 
 
 def test_methods_say_how_people_came_and_that_nobody_was_paid_here(offering: Offering) -> None:

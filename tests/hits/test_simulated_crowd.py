@@ -21,6 +21,7 @@ from hits.publishing import stop_study
 from simulated_crowd.channels import InProcess, OverHttp
 from simulated_crowd.judging import Judge
 from simulated_crowd.knowing import KnownDialog
+from simulated_crowd.management.commands.simulate_crowd import _say_refused
 from simulated_crowd.people import Crowd
 from simulated_crowd.simulating import simulate
 from simulated_crowd.truths import HUMAN, Truth, read_truth
@@ -200,6 +201,12 @@ def test_the_command_says_what_happened(demo_study: Study, market: MTurkMarket) 
     assert "4 assignments submitted (" in out.getvalue()
     assert "Refused: 1 not qualified." in out.getvalue()
     assert "No assignment is left." in out.getvalue()
+
+
+def test_a_crowd_that_finds_nothing_left_says_so_in_words() -> None:
+    said = _say_refused(Counter({"nothing-free": 20, "not qualified": 1}))
+
+    assert said == "20 visits found nothing left to do. Refused: 1 not qualified."
 
 
 def test_a_truth_of_ones_own_is_a_file_with_defaults(tmp_path: Path) -> None:

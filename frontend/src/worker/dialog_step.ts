@@ -6,6 +6,7 @@ import { conversation } from "./conversation";
 import type { Dialog, PageData } from "../generated/page";
 import type { CheckAnswer } from "./data";
 import { count, h, quoted } from "./dom";
+import { orEnter } from "./keys";
 import type { OnWaiting } from "./line";
 import type { Protocol } from "./protocols/contract";
 import type { Step } from "./shell";
@@ -50,7 +51,7 @@ export function dialogStep(
       actions.dialogChanged();
     },
     onDone: actions.goOn,
-    whenDone: () => `${protocol.words.allDone}: press Next or Enter${bonus?.canCheck ? "; Bonus Validate first, if you like" : ""}.`,
+    whenDone: () => `${protocol.words.allDone}: press ${orEnter("Next")}${bonus?.canCheck ? "; Bonus Validate first, if you like" : ""}.`,
   });
   const bonus = dialog.bonus === null ? null : new BonusPanel(protocol, dialog, dialog.bonus, data.facts.what_counts, actions);
   const problem = problemBox(dialog, protocol.words.allTheSame, actions.dialogChanged);

@@ -2,6 +2,7 @@
 import { conversation } from "./conversation";
 import type { PageData } from "../generated/page";
 import { count, h, modestButton, prose, quoted, say } from "./dom";
+import { orEnter } from "./keys";
 import type { Fields, Protocol } from "./protocols/contract";
 import type { Step } from "./shell";
 
@@ -15,7 +16,7 @@ export function instructionsStep(protocol: Protocol, data: PageData, fields: Fie
   const isComplete = (): boolean => protocol.missing(fields, replies.length) === 0;
   // If the button Validate has the focus, by the tab key, Enter validates again.
   const howToGoOn = (): string =>
-    isComplete() && document.activeElement !== button ? "Next or Enter" : "Next";
+    isComplete() && document.activeElement !== button ? orEnter("Next") : "Next";
   const task = protocol.makeTask({
     texts: replies.map((reply) => reply.text),
     fields: () => fields,
@@ -25,7 +26,7 @@ export function instructionsStep(protocol: Protocol, data: PageData, fields: Fie
     },
     // Enter explains the replies first, and goes on if there is nothing new to explain.
     onDone: () => (isExplained ? goOn() : validate()),
-    whenDone: () => `${protocol.words.allDone}: press ${isExplained ? howToGoOn() : "Validate or Enter"}.`,
+    whenDone: () => `${protocol.words.allDone}: press ${isExplained ? howToGoOn() : orEnter("Validate")}.`,
   });
 
   const validate = (): void => {

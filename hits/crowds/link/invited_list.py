@@ -150,7 +150,7 @@ def _checked_email(email: str) -> str:
     try:
         validate_email(email)
     except ValidationError:
-        raise _Unreadable("has an address that is none") from None
+        raise _Unreadable("has an e-mail address that can't be right") from None
     return email
 
 

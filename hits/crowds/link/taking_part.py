@@ -39,6 +39,13 @@ def part_of(offering: Offering, worker_id: str, now: datetime) -> Part:
     return Part(done, is_begun, is_open, is_blocked, may and _has_place(offering, worker_id, now))
 
 
+def is_complete(offering: Offering) -> bool:
+    """Return whether nothing will be free any more: every place on offer is filled, and nobody is working."""
+    places = HitPlaces.objects.filter(offering=offering, is_on_offer=True, taken__lt=F("places"))
+    held = Assignment.objects.filter(offering=offering, place=Assignment.Place.HELD)
+    return not places.exists() and not held.exists()
+
+
 def begun_by(offering: Offering, worker_id: str) -> AssignmentQuerySet:
     """Return a worker's work to which they can return."""
     ours = Assignment.objects.filter(offering=offering, crowd_worker_id=worker_id)

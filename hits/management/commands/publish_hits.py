@@ -67,6 +67,9 @@ study's raters; without it, their work is a rehearsal (docs/marketplace.md)."""
             action="store_true",
             help="declare that people there are the study's raters from now on; else it is a rehearsal",
         )
+        parser.add_argument(
+            "--before-serving", action="store_true", help="the server starts later: don't ask whether it can be reached"
+        )
         parser.add_argument("--dry-run", action="store_true", help="only show what would happen and what it costs")
         parser.add_argument("--yes", action="store_true", help="don't ask; in production only together with --budget")
         self.add_public_orders_argument(parser)
@@ -101,7 +104,8 @@ study's raters; without it, their work is a rehearsal (docs/marketplace.md)."""
         for line in describe_quote(plan, market):
             self.stdout.write(line)
         check_funds(plan, market)
-        self.check_worker_page(offering, page_url)
+        if not (options["before_serving"] and environment_of(offering).runs_here):
+            self.check_worker_page(offering, page_url)
         if options["dry_run"]:
             self.stdout.write("Dry run: nothing is published.")
             return

@@ -22,6 +22,7 @@ from simulated_crowd.simulating import SimulatedWork, simulate, usual_size
 from simulated_crowd.truths import PRESETS, Truth, read_truth
 from simulated_crowd.worker_types import USUAL_SHARES, WORKER_TYPES, parse_shares
 
+NOTHING_LEFT = ("nothing-free", "study-complete")
 REQUEST_LOG = "evalplatform.requests"
 
 
@@ -100,7 +101,7 @@ With --url, the crowd uses the pages of a running server with the same database 
             f"{work.returned.total():,} returned, {work.abandoned.total():,} abandoned."
         )
         if work.refused:
-            self.stdout.write(f"Refused: {_format_counts(work.refused)}.")
+            self.stdout.write(_say_refused(work.refused))
         if work.left:
             self.stdout.write(
                 f"{work.left:,} of {count_of(work.wanted, 'assignment')} left, which nobody in this crowd could take. "
@@ -120,6 +121,18 @@ def _quiet_requests() -> Iterator[None]:
         yield
     finally:
         logger.setLevel(level)
+
+
+def _say_refused(refused: Counter[str]) -> str:
+    """Say which visits ended without work: most, because nothing was left, which is how a crowd ends."""
+    nothing_left = sum(refused[name] for name in NOTHING_LEFT)
+    others = Counter({name: count for name, count in refused.items() if name not in NOTHING_LEFT})
+    told = []
+    if nothing_left:
+        told.append(f"{count_of(nothing_left, 'visit')} found nothing left to do.")
+    if others:
+        told.append(f"Refused: {_format_counts(others)}.")
+    return " ".join(told)
 
 
 def _format_counts(counter: Counter[str]) -> str:

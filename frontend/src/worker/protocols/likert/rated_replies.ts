@@ -1,6 +1,6 @@
 // Rate replies on scales: by mouse, touch and keys, all at once or one reply at a time.
 import { button, count, h, say } from "../../dom";
-import { digitOf, isPlain } from "../../keys";
+import { digitOf, isByTouch, isPlain } from "../../keys";
 import { letterOf } from "../../letters";
 import { choiceOf } from "../choices";
 import type { Task, TaskOptions } from "../contract";
@@ -59,6 +59,9 @@ export class RatedReplies implements Task {
       return false;
     }
     this.open(first.place, false);
+    if (isByTouch()) {
+      return false; // a ring around the first point would look like an answer
+    }
     first.focus(true);
     const field = document.activeElement;
     field?.setAttribute("aria-describedby", describedBy);

@@ -1,6 +1,6 @@
 // Compare two replies: by mouse, touch and keys, on one or more questions.
 import { h, quoted, say } from "../../dom";
-import { digitOf, isPlain } from "../../keys";
+import { digitOf, isByTouch, isPlain } from "../../keys";
 import { letterOf } from "../../letters";
 import { choiceOf } from "../choices";
 import type { Task, TaskOptions } from "../contract";
@@ -72,6 +72,9 @@ export class ComparedReplies implements Task {
     if (open === undefined) {
       say(this.said, this.options.whenDone());
       return false;
+    }
+    if (isByTouch()) {
+      return false; // a ring around the first choice would look like an answer
     }
     focusOn(open, true);
     open.setAttribute("aria-describedby", describedBy);
