@@ -6,6 +6,7 @@ Files are read and written in pieces, so that memory does not grow with them; JS
 import csv
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
@@ -53,12 +54,12 @@ def json_as_csv(source: Path, target: Path, name: str) -> None:
 
 def _write_rows(target: Path, columns: Sequence[str], rows: Iterable[Mapping[str, str]], name: str) -> None:
     """Each row has all columns, so a small file of unlike records would become a huge one."""
-    with target.open("w", encoding="utf-8", newline="") as file:
+    with target.open("wb") as written, TextIOWrapper(written, encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, columns, restval="")
         writer.writeheader()
         for row in rows:
             writer.writerow(row)
-            if file.buffer.tell() > most_upload_bytes():
+            if written.tell() > most_upload_bytes():
                 raise EvalPlatformError(
                     f"{name} becomes larger than {settings.UPLOAD_MB:,} MB (UPLOAD_MB) as a table of {len(columns):,} "
                     "columns; do its records have the same fields?"
