@@ -126,3 +126,4 @@ class RefusalOut(BaseModel):
     heading: str
     message: str
     can_open_again: bool
+    own_page: str = Field(default="", description="Where an invited rater, who has handed this in, goes on.")

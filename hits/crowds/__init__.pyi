@@ -74,6 +74,7 @@ from .link.rater_letters import send_waiting_letters as send_waiting_letters
 from .link.rater_letters import write_again as write_again
 from .link.rater_letters import write_letters as write_letters
 from .link.secret_links import find_invitation as find_invitation
+from .link.secret_links import own_page_of as own_page_of
 from .link.secret_links import personal_link as personal_link
 from .link.server_calls import calls_to_look_at as calls_to_look_at
 from .link.server_calls import make_waiting_calls as make_waiting_calls

@@ -11,6 +11,7 @@ from typing import Any
 
 from django.db import transaction
 
+from hits.crowds import own_page_of
 from hits.models import Answer, Assignment, BonusCheck
 from hits.protocols import InvalidAnswer, Value
 from hits.serving.assignment_tokens import Ticket
@@ -30,7 +31,7 @@ from hits.serving.statements import (
     write_consent,
 )
 from hits.serving.visit_limits import check_unconfirmed_check
-from hits.serving.work_refusals import Refusal, WorkRefused, incomplete_words
+from hits.serving.work_refusals import ON_OWN_PAGE, Refusal, WorkRefused, incomplete_words
 
 
 @dataclass(frozen=True)
@@ -122,6 +123,9 @@ def hold(
             # The database was restored to an earlier state; reloading the page creates the row again.
             raise WorkRefused(Refusal.TOKEN_INVALID)
         if assignment.submitted_at is not None and not is_submitted_allowed:
+            own_page = own_page_of(assignment.offering, assignment.crowd_worker_id)
+            if own_page:
+                raise WorkRefused(Refusal.ALREADY_SUBMITTED, ON_OWN_PAGE, own_page=own_page)
             raise WorkRefused(Refusal.ALREADY_SUBMITTED)
         check_is_open(hit.study, assignment, now)
         yield hit, assignment

@@ -88,6 +88,10 @@ def said_of_pay(text: str, paid: Paid) -> str:
 
 
 WHAT_IS_SUBMITTED = "What you have submitted [is paid|counts towards your pay|counts]"
+ON_OWN_PAGE = (
+    "Your answers are safely with us[|, and count towards your pay|]. Nothing more is needed here: thank you! Your own "
+    "page says what else there is for you."
+)
 NOT_THIS_ONE = f"{WHAT_IS_SUBMITTED}; this one could not[ be||]."
 
 WORDS = {

@@ -182,6 +182,18 @@ def test_the_raters_page_tells_who_sees_their_name(ada: Rater) -> None:
     assert "Limit" not in text
 
 
+def test_a_device_that_comes_too_late_is_led_to_the_raters_own_page(ada: Rater) -> None:
+    other = Rater(ada.invitation)
+    ada.agree()
+    other.agree()
+    ada.submit()
+
+    answer = other.save(0, "good").json()
+
+    assert answer["code"] == "already-submitted"
+    assert answer["own_page"] == ada.address
+
+
 def test_an_agreement_to_the_same_text_holds_for_the_next_task(ada: Rater) -> None:
     first = ada.text()
     ada.agree().submit()

@@ -12,6 +12,7 @@ interface RefusalAnswer {
   heading: string;
   message: string;
   can_open_again: boolean;
+  own_page: string;
   dialog: ConflictingDialog;
 }
 
@@ -24,6 +25,8 @@ export class Refusal extends Error {
     readonly canOpenAgain = false,
     /** What the server has instead, if there is a conflict. */
     readonly dialog: ConflictingDialog | null = null,
+    /** The page of an invited rater, if this is over for them; "" for all others. */
+    readonly ownPage = "",
   ) {
     super(message);
   }
@@ -47,8 +50,8 @@ export async function post<T>(endpoint: Endpoint, token: string, content: object
     throw new Unreachable();
   });
   if (!response.ok) {
-    const { code, message, heading, can_open_again, dialog } = answer as Partial<RefusalAnswer>;
-    throw new Refusal(code ?? "invalid", message ?? UNEXPLAINED, heading, can_open_again, dialog);
+    const { code, message, heading, can_open_again, dialog, own_page } = answer as Partial<RefusalAnswer>;
+    throw new Refusal(code ?? "invalid", message ?? UNEXPLAINED, heading, can_open_again, dialog, own_page);
   }
   return answer as T;
 }

@@ -12,6 +12,7 @@ from base64 import b32encode
 from django.conf import settings
 from django.utils.crypto import constant_time_compare, salted_hmac
 
+from hits.crowds.link.link_environments import LINK
 from hits.models import Invitation, Offering
 
 KEY_LETTERS, CODE_LETTERS = 10, 26
@@ -47,6 +48,12 @@ def find_invitation(secret: str) -> Invitation | None:
 
 def invitation_of(offering: Offering, worker_id: str) -> Invitation | None:
     return Invitation.objects.filter(offering=offering, worker_id=worker_id).first()
+
+
+def own_page_of(offering: Offering, worker_id: str) -> str:
+    """Return the path of the page of somebody who was invited by name; empty for all others."""
+    invitation = invitation_of(offering, worker_id) if offering.crowd == LINK else None
+    return personal_path(invitation) if invitation is not None and invitation.revoked_at is None else ""
 
 
 def _code_of(key: str, secret_key: str) -> str:
