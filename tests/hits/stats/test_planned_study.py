@@ -19,7 +19,7 @@ def test_shares_of_the_best_value_are_those_of_the_bivariate_normal() -> None:
     def covariance(both: float, each: float) -> float:
         """That of two differences which share this much of their latents."""
         same, other = both + each, both
-        return sum(
+        found: float = sum(
             sign * (_both_above(one, another, share) - norm.sf(one) * norm.sf(another))
             for sign, one, another, share in (
                 (1, cuts[0], cuts[0], same),
@@ -27,6 +27,7 @@ def test_shares_of_the_best_value_are_those_of_the_bivariate_normal() -> None:
                 (-2, cuts[0], cuts[1], other),
             )
         )
+        return found
 
     found = components_of(RARELY_GOOD, shift)
 
