@@ -42,7 +42,7 @@ AGREEMENTS = {
     "raw": "raw agreement",
 }
 
-COUNTED = (Column("replies", "replies rated twice"), Column("majorities", "with a majority"))
+COUNTED = (Column("replies", "replies rated twice or more"), Column("majorities", "with a majority"))
 
 
 def shares(found: CriterionResults) -> Section:

@@ -185,7 +185,7 @@ def _agreement(table: Table) -> Iterator[str]:
         replies, majorities = table.cells(row, "replies", "majorities")
         if not majorities.undefined:
             told = count_of(int(replies.number), "reply", "replies")
-            yield f"  Of {told} rated twice, {majorities.number:,} have a majority."
+            yield f"  Of {told} rated twice or more, {majorities.number:,} have a majority."
 
 
 def _true_values(section: Section) -> Iterator[str]:

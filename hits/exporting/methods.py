@@ -102,16 +102,23 @@ def dialogs_by_dataset(sources: Sources) -> str:
 def _task(sources: Sources) -> Iterator[str]:
     design, facts = sources.design, sources.facts
     protocol = protocol_of(design)
-    yield protocol.how_it_was_asked()
+    yield from describe_questions(design)
     if protocol.criteria[0].is_comparison and (shown := protocol.which_were_shown()):
         yield f"{shown[0].upper()}{shown[1:]}."
-    asked = list(dict.fromkeys([design.task.question, *(one.question for one in protocol.criteria if one.question)]))
-    yield f"They were asked: {' '.join(f'“{question}”' for question in asked)}"
     yield f"Identical replies were shown once. {how_replies_were_shown(sources)}"
     yield (
         f"A task consisted of {count_of(design.hits.dialogs_per_hit, 'dialog')} and was offered to "
         f"{count_of(design.hits.assignments, 'worker')}; {_published(facts)}."
     )
+
+
+def describe_questions(design: StudyDesign) -> Iterator[str]:
+    """Say how people were asked, with each question once."""
+    protocol = protocol_of(design)
+    yield (how := protocol.how_it_was_asked())
+    questions = dict.fromkeys([design.task.question, *(one.question for one in protocol.criteria if one.question)])
+    if asked := [quoted for one in questions if (quoted := f"“{one}”") not in how]:
+        yield f"They were asked: {' '.join(asked)}"
 
 
 def _published(facts: Facts) -> str:

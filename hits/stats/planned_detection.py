@@ -6,7 +6,7 @@ in every simulated study would take minutes. So we turn them in a few, and use t
 all. Below ten effective workers, the two-way t test has to find the difference as well. Both are made at alpha divided
 by the number of primary pairs (Bonferroni). Holm's procedure rejects whatever Bonferroni rejects, so a study that is
 analysed with Holm has at least this power. In a study that may stop by itself, the confidence sequence decides: then
-the power is that of its end, at which it is 1.6 times as wide as an interval.
+the power is that of its end, at which it is 1.6 times as wide as an interval, and wider with several pairs.
 """
 
 from collections.abc import Callable, Sequence

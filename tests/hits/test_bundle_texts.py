@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from PIL import Image
 
 from evalplatform.file_hashes import hash_of_file
 from hits.analysing import Origin, analyse, analyse_study
+from hits.designing import parse_design
 from hits.exporting import check_bundle, export_bundle, find_browser
 from hits.exporting.analysis_methods import describe_other_comparisons, describe_tests
 from hits.exporting.bundle_facts import Facts, Sources
@@ -24,13 +26,21 @@ from hits.exporting.datasheet import datasheet, heds_json
 from hits.exporting.gathering_facts import gather_facts
 from hits.exporting.heds_questions import CRITERION_ELEMENT, QUESTIONS
 from hits.exporting.latex import document
-from hits.exporting.methods import methods_bibliography, methods_latex, methods_markdown, methods_paragraphs
+from hits.exporting.methods import (
+    describe_questions,
+    methods_bibliography,
+    methods_latex,
+    methods_markdown,
+    methods_paragraphs,
+)
 from hits.exporting.participants import participants
 from hits.exporting.research_checklist import research_checklist
 from hits.exporting.to_fill_in import TO_FILL_IN
 from hits.models import Offering, Study, offering_for
+from hits.protocols import protocol_of
 from hits.screening import screen
 from hits.stats import Plan
+from tests.conftest import DEMO
 from tests.hits.crowd import now
 from tests.hits.rated import rate
 from tests.hits.stats.small_frames import drawn_frame
@@ -151,6 +161,23 @@ def test_the_methods_say_that_each_criterion_has_families_of_its_own() -> None:
     assert of_one == said.format(2) + "second family."
     assert of_two == said.format(4) + "second family of each criterion (2 and 2)."
     assert nothing == []
+
+
+@pytest.mark.parametrize(
+    "design",
+    [
+        {"protocol": "pairs"},
+        {"protocol": "likert"},
+        {},
+    ],
+)
+def test_the_methods_quote_each_question_once(design: dict[str, Any]) -> None:
+    made = parse_design({**{name: part for name, part in DEMO.items() if name != "task"}, **design})
+    told = " ".join(describe_questions(made))
+
+    questions = {made.task.question, *(one.question for one in protocol_of(made).criteria if one.question)}
+    assert questions
+    assert [told.count(f"“{one}”") for one in questions] == [1] * len(questions)
 
 
 def test_only_what_the_text_cites_is_in_the_bibliography(sources: Sources) -> None:

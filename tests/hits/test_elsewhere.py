@@ -194,7 +194,7 @@ def test_labels_have_shares_and_majorities_but_no_order(tmp_path: Path) -> None:
     assert one.leading("all") == set()
     text = text_of(found)
     assert "better" not in text.split("Which is better")[-1]
-    assert "Of 8 replies rated twice, 6 have a majority." in text
+    assert "Of 8 replies rated twice or more, 6 have a majority." in text
     assert latex_tables(report_of(results))
     assert results_from_json(results_as_json(results)).main.is_nominal
 

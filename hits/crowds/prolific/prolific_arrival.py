@@ -60,7 +60,8 @@ def arrival(request: HttpRequest) -> Visit | Preview | None:
 def _wants_token(request: HttpRequest) -> bool:
     """Return whether Prolific signs the links of the study that is visited."""
     visited = request.resolver_match.kwargs.get("study_key") if request.resolver_match else None
-    return Study.objects.filter(key=visited, design__crowd__options__signed_links=True).exists()
+    signed = Study.objects.filter(design__crowd__options__signed_links=True)
+    return visited is not None and signed.filter(key=visited).exists()
 
 
 def _is_offered(environment: str, request: HttpRequest) -> bool:
