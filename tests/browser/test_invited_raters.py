@@ -153,7 +153,7 @@ def test_the_researchers_page_of_invitations_is_accessible_and_copies(
     page.get_by_label("One rater a line").fill("Ada Lovelace, ada@example.org\nbob@\nCy")
     page.get_by_role("button", name="Add them").click()
     expect(page.get_by_text("Line 2 (bob@) has an e-mail address that can't be right.")).to_be_visible()
-    expect(page.get_by_label("One rater a line")).to_have_value("Ada Lovelace, ada@example.org\nbob@\nCy")
+    expect(page.get_by_label("One rater a line")).to_have_value("bob@")
     check_accessibility(page)
 
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
