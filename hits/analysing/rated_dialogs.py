@@ -105,10 +105,12 @@ def _by_criterion(
 
 
 def _count_ratings(ratings: CodedRatings, dialog: Array, count: int, order: Array) -> dict[str, list[list[int]]]:
-    """Count the ratings by writer and value, in each dialog. A comparison counts for both of its models."""
+    """Count the ratings by writer and value, in each dialog. A comparison counts for both of its models; one with the
+    human reply counts for that alone, as in the results, which compare models with each other."""
     rows = ratings.from_both_sides
-    if ratings.opponent is not None:
-        dialog = np.concatenate([dialog, dialog])
+    if rows.opponent is not None:
+        is_counted = rows.opponent != HUMAN
+        rows, dialog = rows.of(is_counted), np.concatenate([dialog, dialog])[is_counted]
     values, writers = len(ratings.values), len(ratings.generators) + 1
     key = dialog.astype(np.int64)
     key *= writers

@@ -15,7 +15,6 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from generation.models import Dialog
-from hits.access import pseudonym
 from hits.analysing import (
     AGREE,
     DIFFER,
@@ -25,24 +24,16 @@ from hits.analysing import (
     find_rated_dialogs,
     find_results,
 )
-from hits.models import HitItem, Offering, Rating, ScreeningRun
+from hits.models import HitItem, Offering, ScreeningRun
+from hits.models.cards import Card
 from hits.protocols import Criterion, protocol_of
-from hits.screening import first_rules, rule_in_words
+from hits.views.card_sayings import Said, card_sayings
 from hits.views.card_writers import candidates_of, text_of, writers_of
 from hits.views.study_pages import find_offering, surroundings
 
 DIALOGS_PER_PAGE = 10
 OF_THE_MODEL = ((DIFFER, "workers differ on its reply"), (AGREE, "workers agree on its reply"))
 OF_ANY = ((DIFFER, "workers differ on some reply"), (AGREE, "workers agree on every reply"))
-
-
-@dataclass(frozen=True)
-class Said:
-    """Who said it; `left_out` names the screening rule against that work."""
-
-    worker: str
-    assignment_pk: int
-    left_out: str
 
 
 @dataclass(frozen=True)
@@ -135,45 +126,27 @@ def _shown_dialogs(
 ) -> list[ShownDialog]:
     keys = [facts.dialogs[index] for index in indexes]
     items = HitItem.objects.filter(hit__study=offering.study, dialog__in=keys).select_related("dialog__dataset")
-    by_dialog = {item.dialog_id: item for item in items.order_by("-pk")}
-    candidates = candidates_of(by_dialog.values())
+    by_dialog: dict[int, list[HitItem]] = {}
+    for item in items.order_by("pk"):
+        by_dialog.setdefault(item.dialog_id, []).append(item)
+    candidates = candidates_of(one for items in by_dialog.values() for one in items)
+    said = card_sayings(offering, by_dialog, candidates, criterion, with_left_out)
     design = offering.study.parsed_design
-    said = _said(offering, keys, criterion, with_left_out)
     found = []
     for index, key in zip(indexes, keys, strict=True):
-        item = by_dialog[key]
+        dialog = by_dialog[key][0].dialog
         cards = [
             ShownCard(
-                text_of(design, card, item.dialog, candidates),
-                writers_of(card, candidates),
-                said.get((key, number), []),
+                text_of(design, card, dialog, candidates), writers_of(card, candidates), said.get((key, card), [])
             )
-            for number, card in enumerate(item.cards)
+            for card in _cards_of(by_dialog[key])
         ]
-        turns = [(1 + turn % 2, text) for turn, text in enumerate(item.dialog.turns)]
-        found.append(ShownDialog(item.dialog, turns, facts.apart[index], cards))
+        turns = [(1 + turn % 2, text) for turn, text in enumerate(dialog.turns)]
+        found.append(ShownDialog(dialog, turns, facts.apart[index], cards))
     return found
 
 
-def _said(
-    offering: Offering, dialogs: Sequence[int], criterion: Criterion, with_left_out: bool
-) -> dict[tuple[int, int], list[tuple[str, list[Said]]]]:
-    """Return who said what about a card, by dialog and card number. A card that stands for several models has several
-    ratings, but was judged once, so that an assignment counts once."""
-    run = ScreeningRun.objects.current(offering)
-    ratings = Rating.objects.confirmed(offering).filter(item__dialog__in=dialogs, criterion=criterion.name)
-    columns = ("item__dialog", "card", "value", "opponent__generator__name", "submission")
-    of_work = ("submission__assignment", "submission__assignment__crowd_worker_id")
-    wanted = ratings if with_left_out else ratings.kept(run)
-    rows = list(wanted.order_by("pk").values_list(*columns, *of_work))
-    rules = first_rules(run, {row[4]: row[6] for row in rows}) if with_left_out else {}
-    names = {worker: pseudonym(offering.study, worker) for worker in {row[6] for row in rows}}
-    found: dict[tuple[int, int], dict[tuple[int, str], dict[int, Said]]] = {}
-    for dialog, card, value, opponent, submission, assignment, worker in rows:
-        label = criterion.scale.label(value) + (f", against {opponent}" if opponent else "")
-        of_value = found.setdefault((dialog, card), {}).setdefault((criterion.scale.values.index(value), label), {})
-        of_value[assignment] = Said(names[worker], assignment, rule_in_words(rules.get(submission, "")))
-    return {
-        card: [(label, list(said.values())) for (_, label), said in sorted(values.items(), key=lambda one: one[0])]
-        for card, values in found.items()
-    }
+def _cards_of(items: Sequence[HitItem]) -> list[Card]:
+    """Return each card once: HITs may show other replies to the same dialog. The human reply comes last."""
+    cards = dict.fromkeys(card for item in items for card in item.cards)
+    return sorted(cards, key=lambda card: card.is_gold)

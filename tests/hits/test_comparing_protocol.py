@@ -13,7 +13,7 @@ from django.core.management import call_command
 from django.test import Client
 
 from generation.models import Candidate
-from hits.analysing import analyse_study, compute_results, report_as_text, report_of
+from hits.analysing import analyse_study, choose_dialogs, compute_results, find_rated_dialogs, report_as_text, report_of
 from hits.batching import build_hits
 from hits.collecting import collect
 from hits.crowds.mturk.client import MTurkMarket
@@ -24,6 +24,7 @@ from hits.models import Exclusion, Hit, HitItem, Offering, Rating, Study, offeri
 from hits.protocols import PROTOCOLS
 from hits.stats import Estimate, Undefined
 from hits.stats.coded_ratings import NOT_FOR_COMPARISONS
+from hits.views.dialogs_page import ShownCard
 from tests.conftest import DEMO
 from tests.hits.crowd import CrowdWorker, now, people, publish
 from tests.hits.toy_duels import Duels
@@ -208,3 +209,33 @@ def test_the_pages_show_what_was_compared(worked: Study, offering: Offering, res
     fluency = researcher_client.get("/studies/demo/results/?market=local&criterion=fluency").content.decode()
     assert "Fluency: Ranking" in fluency
     assert re.search(r"× better, against", disputed)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_is_counted_of_a_model_is_listed_and_a_comparison_stands_at_both_of_its_replies(
+    worked: Study, offering: Offering, researcher_client: Client
+) -> None:
+    compute_results(offering, now)
+    [criterion, *_] = report_of(analyse_study(offering)).criteria
+    facts = find_rated_dialogs(offering)
+    assert facts is not None
+
+    [table] = [one for one in criterion.section("shares").tables if one.dataset is None]
+    rows = [row for row in table.rows if not row.head.is_human]
+    for row in rows:
+        [dialogs] = table.cells(row, "dialogs")
+        assert dialogs.dialogs is not None
+        assert len(choose_dialogs(facts, dialogs.dialogs)) == dialogs.number, row.head.names
+    assert len(rows) == 4
+
+    page = researcher_client.get("/studies/demo/results/dialogs/?market=local&criterion=empathy&model=parrot")
+    assert "not rated" not in page.content.decode()
+    for one in page.context["dialogs"]:
+        assert any("parrot" in card.writers for card in one.cards)
+        assert _who_said("better", one.cards) == _who_said("worse", one.cards)
+
+
+def _who_said(word: str, cards: list[ShownCard]) -> Counter[int]:
+    return Counter(
+        said.assignment_pk for card in cards for label, who in card.values if label.startswith(word) for said in who
+    )
