@@ -64,14 +64,15 @@ def warn_of_analysis(design: StudyDesign, dialogs: int) -> Iterator[str]:
     """Yield why the study could find nothing, or less than it seems: too few dialogs, too few workers."""
     if not design.primary_pairs or not dialogs:
         return
+    compared = protocol_of(design).dialogs_of_a_pair(dialogs)
     # The sequence's p-value has no such floor, but it takes some dialogs.
     if design.analysis.has_rule:
-        if dialogs < FEWEST_DIALOGS:
+        if compared < FEWEST_DIALOGS:
             yield (
-                f"With {count_of(dialogs, 'dialog')}, nothing can be decided: confidence sequences take "
+                f"With {count_of(compared, 'dialog')}, nothing can be decided: confidence sequences take "
                 f"{FEWEST_DIALOGS} dialogs or more."
             )
-    elif few := few_dialogs_warning(dialogs, len(design.primary_pairs)):
+    elif few := few_dialogs_warning(compared, len(design.primary_pairs)):
         yield few
     workers = planned_setting(design, dialogs).worker_count
     if workers < FEW_WORKERS:

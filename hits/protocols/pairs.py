@@ -77,6 +77,9 @@ class Pairs(Protocol[PairsDesign]):
         each_pair = self.design.task.pairs_per_dialog == "each"
         return max(len(self.design.primary_pairs), 1) if each_pair else 1
 
+    def dialogs_of_a_pair(self, dialogs: int) -> int:
+        return dialogs * self.showings // max(len(self.design.primary_pairs), 1)
+
     def line_up(self, number: int, has_gold: bool) -> Sequence[str]:
         names = self.design.generators
         if has_gold:

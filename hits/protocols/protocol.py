@@ -118,6 +118,10 @@ class Protocol(ABC, Generic[Design]):
         """Return how many items each dialog makes, each with the next line-up. No HIT has a dialog twice."""
         return 1
 
+    def dialogs_of_a_pair(self, dialogs: int) -> int:
+        """Return in how many of a study's dialogs the replies of two given generators are compared."""
+        return dialogs
+
     @property
     def ratings_per_item(self) -> int:
         """Return how many ratings of generators' replies follow from one answer, without a human reply."""

@@ -10,6 +10,7 @@ from generation.models import Candidate
 from hits.batching import build_hits
 from hits.designing import create_study, summarise_frozen
 from hits.designing import design_problems as checking
+from hits.designing.analysis_words import warn_of_analysis
 from hits.errors import InvalidStudy
 from hits.models import HitItem, Study
 from hits.models.cards import Card
@@ -177,3 +178,13 @@ def test_a_reason_has_no_blanks_around_it(typed: str, stored: str | None) -> Non
     value = pairs(asks_why=True).read({"better": {"overall": "first"}, "why": typed}, [0, 1])
 
     assert value.get("why") == stored
+
+
+def test_a_study_in_which_each_pair_has_too_few_dialogs_is_warned_before_it_is_frozen() -> None:
+    design = StudyDesign.model_validate({**SMALLEST_DESIGN, "generators": ["a", "b", "c"], "protocol": "pairs"})
+    each = design.model_copy(update={"task": design.task.model_copy(update={"pairs_per_dialog": "each"})})
+
+    [warning] = [one for one in warn_of_analysis(design, 12) if "dialogs" in one and "worker" not in one]
+
+    assert "4 dialogs" in warning
+    assert not [one for one in warn_of_analysis(each, 12) if "4 dialogs" in one]
