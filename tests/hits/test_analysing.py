@@ -150,7 +150,8 @@ def test_each_criterion_has_its_own_results_and_says_so_everywhere() -> None:
     report = report_of(results)
 
     assert [one.criterion for one in results.criteria] == ["fluency", "empathy"]
-    assert plain(replace(results.criteria[0], criterion="overall")) == plain(analyse(frame).main)
+    assert [one.other for one in results.criteria[0].halo] == ["empathy"]
+    assert plain(replace(results.criteria[0], criterion="overall", halo=())) == plain(analyse(frame).main)
     assert "Criterion: empathy" in list(report_as_text(report))
     assert {"fluency-table5.tex", "empathy-table5.tex"} <= latex_tables(report).keys()
     assert {"fluency-shares", "empathy-shares"} <= {one.key for one in page_sections(report)}

@@ -488,7 +488,10 @@ def test_a_design_that_names_no_choice_is_written_as_before(example_corpus: None
         ({"protocol": "likert", "screening": []}, True),
         ({"protocol": "likert"}, False),  # the usual rules find it
         ({"protocol": "pairs", "checkpoints": {**DEMO.get("checkpoints", {}), "may_tie": True}, "screening": []}, True),
-        ({"protocol": "pairs", "screening": []}, False),  # the human reply must be better
+        (
+            {"protocol": "pairs", "checkpoints": {**DEMO["checkpoints"], "may_tie": False}, "screening": []},
+            False,  # the human reply must be better
+        ),
     ],
 )
 def test_a_design_says_when_one_answer_everywhere_wins_every_point(settings: dict[str, Any], is_said: bool) -> None:
