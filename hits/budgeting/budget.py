@@ -18,7 +18,7 @@ from evalplatform.errors import EvalPlatformError
 from hits.budgeting.amounts_due import dues, submissions_without_dues
 from hits.budgeting.places import UnfilledPlaces, open_places
 from hits.budgeting.undecided import held_back, undecided_late_work
-from hits.crowds import fees_of, has_real_raters
+from hits.crowds import crowd_of, fees_of, has_real_raters
 from hits.models import Event, Offering, Payment, SpendingCap, Study, Submission
 from hits.models.design import StudyDesign
 from hits.models.money import USUAL_CURRENCY, money
@@ -81,7 +81,9 @@ def late_work_beyond_budget(offering: Offering) -> set[int]:
 
 def _late_cents(offering: Offering) -> dict[int, int]:
     """Return what late work earns that nobody has decided about, by its primary key, the earliest first."""
-    late = undecided_late_work(offering)
+    # Where the crowd itself gives out the places, there is no work beyond them.
+    gives_places = crowd_of(offering).abilities.sends_to_study
+    late = undecided_late_work(offering) if gives_places else []
     earning = submissions_without_dues(offering).filter(pk__in=late).order_by("submitted_at", "pk") if late else []
     return {one.pk: _cents_due(offering, [one]) for one in earning}
 
