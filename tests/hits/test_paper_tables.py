@@ -69,7 +69,7 @@ def check_what_the_crowd_said(bundle: Bundle) -> None:
     assert unfeeling.value + 1 < fluent.value
     assert isinstance(halo["relevance"], Estimate)
     assert isinstance(halo["fluency"], Estimate)
-    assert halo["relevance"].value == pytest.approx(1)
+    assert 0.1 < halo["relevance"].value < 0.9  # each criterion has chance of its own
     assert 0 < halo["fluency"].value < 0.9
     assert [one.other for one in relevance.halo] == ["empathy", "fluency"]
     assert "How criteria go together" in text
