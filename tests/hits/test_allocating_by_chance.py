@@ -82,10 +82,14 @@ class SlowModel:
             return Refusal.NOTHING_FREE
         return ""
 
-    def hand_in(self, one: Work, now: datetime) -> None:
+    def hand_in(self, one: Work, now: datetime) -> str:
+        others = sum(other is not one and other.worker == one.worker and other.place != "freed" for other in self.works)
+        if one.place == "freed" and others >= MOST_HITS:
+            return Refusal.LIMIT_REACHED
         one.submitted_at = now
         has_room = one.place == "held" or self.taken(one.hit) < self.places[one.hit]
         one.place = "filled" if has_room else "extra"
+        return ""
 
 
 ACTIONS = st.one_of(
@@ -154,8 +158,7 @@ def _act(study: Study, model: SlowModel, what: str, number: int, given_out: list
     if what == "come back":
         assert refusal_of(study.come_back, ours, now) == model.come_back(theirs, now)
     elif what == "hand in" and theirs.submitted_at is None:
-        model.hand_in(theirs, now)
-        study.hand_in(ours, now)
+        assert refusal_of(study.hand_in, ours, now) == model.hand_in(theirs, now)
     elif what == "give back":
         assert study.give_back(ours) == (theirs.place == "held")
         if theirs.place == "held":
