@@ -18,6 +18,14 @@ TITLE = "Rate replies in short conversations"
 KEYWORDS = "chatbot, conversation, reply, rating, research"
 CONTACT = "Write to us where you found this study if anything is unclear or goes wrong."
 
+# For protocols that record in which order a worker answers, and no moves of cards.
+CONSENT_TO_ORDER = flowing("""
+Your answers are used for research and published without your ID. We also record how long each conversation takes, when
+the page is in the background, and in which order you answer; and, until your work is confirmed, an unreadable form of
+your internet address, against forged visits. Taking part is voluntary: you may stop at any time, and stopping does not
+count against you.
+""")
+
 WARM_UP_CONTEXT = [
     "You look worn out. Bad day?",
     "I've been packing since five. The movers come tomorrow, and half of the kitchen is still on the shelves.",

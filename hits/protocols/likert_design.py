@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from hits.errors import DesignProblem
+from hits.models import design_texts
 from hits.models.design import (
     AnalysisPart,
     CheckpointPart,
@@ -49,7 +50,7 @@ class LikertTask(TaskPart):
     question: Text = likert_texts.QUESTION
     welcome: Text = likert_texts.WELCOME
     instructions: Text = likert_texts.INSTRUCTIONS
-    consent: Text = likert_texts.CONSENT
+    consent: Text = design_texts.CONSENT_TO_ORDER
     criteria: list[AskedCriterion] = Field(
         default=[AskedCriterion.model_validate(one) for one in likert_texts.CRITERIA], min_length=1, max_length=7
     )

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field, SerializeAsAny
 
 from hits.errors import DesignProblem
+from hits.models import design_texts
 from hits.models.design import (
     AnalysisPart,
     CheckpointPart,
@@ -38,7 +39,7 @@ class PairsTask(TaskPart):
     question: Text = pairs_texts.QUESTION
     welcome: Text = pairs_texts.WELCOME
     instructions: Text = pairs_texts.INSTRUCTIONS
-    consent: Text = pairs_texts.CONSENT
+    consent: Text = design_texts.CONSENT_TO_ORDER
     questions: list[PairQuestion] = Field(default=[PairQuestion()], min_length=1, max_length=7)
     # Whether each dialog comes once with each pair, in different HITs, or once with one of them.
     pairs_per_dialog: Literal["each", "one"] = "one"

@@ -21,13 +21,6 @@ Where a conversation carries a bonus point, one of its two replies was written b
 you have chosen well about that one. So choose as carefully as always; there is nothing else to do for it.
 """)
 
-CONSENT = flowing("""
-Your answers are used for research and published without your ID. We also record how long each conversation takes, when
-the page is in the background, and in which order you answer; and, until your work is confirmed, an unreadable form of
-your internet address, against forged visits. Taking part is voluntary: you may stop at any time, and stopping does not
-count against you.
-""")
-
 # The two that are compared in the warm-up.
 WARM_UP_REPLIES: list[dict[str, object]] = [
     {

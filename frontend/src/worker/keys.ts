@@ -1,5 +1,8 @@
 // Read keys as people mean them.
 
+/** Elements for which Enter has its own meaning. */
+export const HAS_ENTER = "button, a, textarea, summary, select, dialog";
+
 /** Returns the digit of a key. It also looks at the key's position: on French keyboards, digits need shift. */
 export function digitOf(event: KeyboardEvent): number | null {
   const found = /^(\d)$/.exec(event.key) ?? /^Digit(\d)$/.exec(event.code);

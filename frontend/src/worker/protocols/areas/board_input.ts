@@ -1,11 +1,9 @@
 // Handle pointer and keys on a board: which move a press or key means. dragging.ts handles dragging.
-import { digitOf, isPlain } from "../../keys";
+import { digitOf, HAS_ENTER, isPlain } from "../../keys";
 
 /** A press so soon and so near is a double click. It is not meant for the card that has moved to where the first one was. */
 const DOUBLE_CLICK_MS = 400;
 const DOUBLE_CLICK_PIXELS = 10;
-/** Elements for which Enter has its own meaning. */
-const HAS_ENTER = "button, a, textarea, summary, select, dialog";
 
 export interface Intents {
   /** Returns the area that a digit stands for; 0 is the tray. */

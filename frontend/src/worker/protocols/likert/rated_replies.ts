@@ -1,13 +1,11 @@
 // Rate replies on scales: by mouse, touch and keys, all at once or one reply at a time.
 import { button, count, h, say } from "../../dom";
-import { digitOf, isByTouch, isPlain } from "../../keys";
+import { digitOf, HAS_ENTER, isByTouch, isPlain } from "../../keys";
 import { letterOf } from "../../letters";
 import { choiceOf } from "../choices";
 import type { Task, TaskOptions } from "../contract";
 import { type Asked, CANT_SAY, makeRatedReply, type RatedReply, type Ratings, type ScaleControls } from "./scale";
 
-/** Elements for which Enter has its own meaning. */
-const HAS_ENTER = "button, a, textarea, summary, select, dialog";
 
 export interface RatedRepliesOptions extends TaskOptions {
   /** Returns what the task reads and changes. It is a function, because a conflict replaces the ratings. */

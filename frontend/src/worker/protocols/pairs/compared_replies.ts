@@ -1,11 +1,10 @@
 // Compare two replies: by mouse, touch and keys, on one or more questions.
 import { h, quoted, say } from "../../dom";
-import { digitOf, isByTouch, isPlain } from "../../keys";
+import { digitOf, HAS_ENTER, isByTouch, isPlain } from "../../keys";
 import { letterOf } from "../../letters";
 import { choiceOf } from "../choices";
 import type { Task, TaskOptions } from "../contract";
 
-const HAS_ENTER = "button, a, textarea, summary, select, dialog";
 const TYPES_DIGITS = "textarea, select, dialog";
 const LONGEST_WHY = 1000;
 
