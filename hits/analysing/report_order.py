@@ -5,15 +5,13 @@ In: results. Out: the same results in the leaderboard's order, the best first. G
 but the sign of a difference whose pair is turned, and the superiority that goes with it.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import TypeVar
+from typing import Any
 
 from hits.analysing.results import CriterionResults, Results
-from hits.stats import Comparison, Comparisons, Estimate, Interval, PairVotes, SequenceFinding, Slice, Undefined
-
-T = TypeVar("T")
+from hits.stats import Comparison, Comparisons, Estimate, Interval, SequenceFinding, Slice, Undefined
 
 
 def in_one_order(results: Results) -> Results:
@@ -24,87 +22,78 @@ def in_one_order(results: Results) -> Results:
 
 
 def _ordered(found: CriterionResults) -> CriterionResults:
-    ranks = {name: rank for rank, name in enumerate(model_order(found))}
-
-    def rank(generator: str | None) -> int:
-        return -1 if generator is None else ranks.get(generator, len(ranks))
-
-    def sort(rows: Iterable[T], dataset_of: Callable[[T], str | None], name_of: Callable[[T], str | None]) -> list[T]:
-        """Sort within each dataset, whose order stays."""
-        kept = list(rows)
-        datasets = list(dict.fromkeys(map(dataset_of, kept)))
-        return sorted(kept, key=lambda row: (datasets.index(dataset_of(row)), rank(name_of(row))))
-
-    def sort_pairs(tables: Iterable[Comparisons]) -> tuple[Comparisons, ...]:
-        def places_of(pair: Comparison) -> list[int]:
-            return sorted((rank(pair.first), rank(pair.second)))
-
-        turned = (replace(one, comparisons=tuple(map(turn, one.comparisons))) for one in tables)
-        return tuple(replace(one, comparisons=tuple(sorted(one.comparisons, key=places_of))) for one in turned)
-
-    def turn(pair: Comparison) -> Comparison:
-        return _turned(pair) if rank(pair.first) > rank(pair.second) else pair
-
-    def turn_sequence(one: SequenceFinding) -> SequenceFinding:
-        return _turned_sequence(one) if rank(one.first) > rank(one.second) else one
-
-    def turn_votes(one: PairVotes) -> PairVotes:
-        return one.turned if rank(one.first) > rank(one.second) else one
-
-    true = found.true_values
-    if not isinstance(true, Undefined):
-        true = replace(true, shares=tuple(sort(true.shares, lambda row: row.dataset, lambda row: row.generator)))
+    order = _Order(model_order(found))
     return replace(
         found,
-        generators=tuple(sorted(found.generators, key=rank)),
-        table=tuple(sort(found.table, lambda row: row.dataset, lambda row: row.generator)),
-        planned_table=tuple(sort(found.planned_table, lambda row: row.dataset, lambda row: row.generator)),
-        comparisons=sort_pairs(found.comparisons),
-        variants=tuple(replace(one, comparisons=sort_pairs(one.comparisons)) for one in found.variants),
+        generators=tuple(sorted(found.generators, key=order.rank)),
+        table=order.rows(found.table),
+        planned_table=order.rows(found.planned_table),
+        comparisons=order.comparisons(found.comparisons),
+        variants=tuple(replace(one, comparisons=order.comparisons(one.comparisons)) for one in found.variants),
         rankings=tuple(
-            one
-            if isinstance(one.ranked, Undefined)
-            else replace(one, ranked=tuple(sorted(one.ranked, key=lambda ranked: rank(ranked.generator))))
+            one if isinstance(one.ranked, Undefined) else replace(one, ranked=order.named(one.ranked))
             for one in found.rankings
         ),
-        agreement=tuple(sort(found.agreement, lambda row: row.dataset, lambda row: row.generator)),
-        true_values=true,
-        metrics=tuple(
-            replace(one, generators=tuple(sorted(one.generators, key=lambda mean: rank(mean.generator))))
-            for one in found.metrics
+        agreement=order.rows(found.agreement),
+        true_values=found.true_values
+        if isinstance(found.true_values, Undefined)
+        else replace(found.true_values, shares=order.rows(found.true_values.shares)),
+        metrics=tuple(replace(one, generators=order.named(one.generators)) for one in found.metrics),
+        calibration=order.rows(found.calibration),
+        sequences=order.pairs(
+            [_turned_sequence(one) if order.is_reversed(one) else one for one in found.sequences],
+            [one.dataset for one in found.comparisons],
         ),
-        calibration=tuple(sort(found.calibration, lambda row: row.dataset, lambda row: row.generator)),
-        sequences=tuple(
-            sorted(
-                map(turn_sequence, found.sequences),
-                key=lambda one: (
-                    [table.dataset for table in found.comparisons].index(one.dataset),
-                    sorted((rank(one.first), rank(one.second))),
-                ),
-            )
+        votes=order.pairs(
+            [one.turned if order.is_reversed(one) else one for one in found.votes], [one.dataset for one in found.votes]
         ),
-        votes=tuple(
-            sorted(
-                map(turn_votes, found.votes),
-                key=lambda one: (
-                    [other.dataset for other in found.votes].index(one.dataset),
-                    (rank(one.first), rank(one.second)),
-                ),
-            )
-        ),
-        slices=tuple(replace(one, rows=_sorted_slices(one.rows, rank)) for one in found.slices),
-        by_offering=tuple(replace(one, rows=_sorted_slices(one.rows, rank)) for one in found.by_offering),
+        slices=tuple(replace(one, rows=order.slices(one.rows)) for one in found.slices),
+        by_offering=tuple(replace(one, rows=order.slices(one.rows)) for one in found.by_offering),
         offering_differences=tuple(
             one
             for _, pair in groupby(found.offering_differences, lambda one: (one.first, one.second))
-            for one in sorted(pair, key=lambda one: rank(one.generator))
+            for one in order.named(pair)
         ),
     )
 
 
-def _sorted_slices(rows: Sequence[Slice], rank: Callable[[str | None], int]) -> tuple[Slice, ...]:
-    levels = list(dict.fromkeys(row.level for row in rows))
-    return tuple(sorted(rows, key=lambda row: (levels.index(row.level), rank(row.generator))))
+class _Order:
+    """The models in the leaderboard's order. Datasets and levels keep theirs."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._ranks = {name: rank for rank, name in enumerate(names)}
+
+    def rank(self, generator: str | None) -> int:
+        """Return the place of a model; the human reply (None) comes first, and who is not ranked last."""
+        return -1 if generator is None else self._ranks.get(generator, len(self._ranks))
+
+    def named(self, rows: Iterable[Any]) -> tuple[Any, ...]:
+        return tuple(sorted(rows, key=lambda row: self.rank(row.generator)))
+
+    def rows(self, rows: Iterable[Any]) -> tuple[Any, ...]:
+        kept = list(rows)
+        datasets = list(dict.fromkeys(row.dataset for row in kept))
+        return tuple(sorted(kept, key=lambda row: (datasets.index(row.dataset), self.rank(row.generator))))
+
+    def slices(self, rows: Sequence[Slice]) -> tuple[Slice, ...]:
+        levels = list(dict.fromkeys(row.level for row in rows))
+        return tuple(sorted(rows, key=lambda row: (levels.index(row.level), self.rank(row.generator))))
+
+    def is_reversed(self, pair: Any) -> bool:
+        return self.rank(pair.first) > self.rank(pair.second)
+
+    def pairs(self, pairs: Iterable[Any], datasets: Sequence[str | None]) -> tuple[Any, ...]:
+        return tuple(sorted(pairs, key=lambda pair: (datasets.index(pair.dataset), self._places(pair))))
+
+    def comparisons(self, tables: Iterable[Comparisons]) -> tuple[Comparisons, ...]:
+        return tuple(replace(one, comparisons=self._turned_and_sorted(one.comparisons)) for one in tables)
+
+    def _turned_and_sorted(self, pairs: Iterable[Comparison]) -> tuple[Comparison, ...]:
+        turned = (_turned(pair) if self.is_reversed(pair) else pair for pair in pairs)
+        return tuple(sorted(turned, key=self._places))
+
+    def _places(self, pair: Any) -> list[int]:
+        return sorted((self.rank(pair.first), self.rank(pair.second)))
 
 
 def _turned(pair: Comparison) -> Comparison:
