@@ -25,7 +25,6 @@ from .pooling import offerings_of as offerings_of
 from .pooling import origin_of_scope as origin_of_scope
 from .pooling import pools_of as pools_of
 from .protocol_sensitivity import Effort as Effort
-from .protocol_sensitivity import ProtocolComparison as ProtocolComparison
 from .protocol_sensitivity import SeenBy as SeenBy
 from .protocol_sensitivity import compare_protocols as compare_protocols
 from .protocol_sensitivity import price_of_assignment as price_of_assignment
