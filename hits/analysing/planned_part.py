@@ -26,8 +26,8 @@ def planned_until(study: Study) -> tuple[int, int] | None:
     blocks = items.order_by("hit__block").values("hit__block")
     for row in blocks.annotate(dialogs=Count("dialog", distinct=True)):
         if left <= row["dialogs"]:
-            of_block = items.filter(hit__block=row["hit__block"]).order_by("position").values_list("position", flat=True)
-            return row["hit__block"], of_block.distinct()[left - 1] + 1
+            of_block = items.filter(hit__block=row["hit__block"]).order_by("position")
+            return row["hit__block"], of_block.values_list("position", flat=True).distinct()[left - 1] + 1
         left -= row["dialogs"]
     return None
 

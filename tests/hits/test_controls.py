@@ -5,8 +5,11 @@ from typing import Any
 
 import pytest
 
+from hits.analysing.planned_part import planned_until
+from hits.batching import build_hits
 from hits.collecting import collect
 from hits.crowds.mturk.client import MTurkMarket
+from hits.designing import create_study
 from hits.designing.design_problems import problems_of
 from hits.models import Answer, Hit, HitItem, Rating, Study, Submission, offering_for
 from hits.protocols import PROTOCOLS, protocol_of
@@ -165,6 +168,20 @@ def test_the_told_answer_is_the_protocol_s_and_the_words_may_be_the_researcher_s
     }
     own_words = {item.told_words for item in HitItem.objects.filter(hit__study=own).exclude(told=None)}
     assert own_words <= {f"Read this: {one}!" for one in words}
+
+
+@pytest.mark.usefixtures("example_corpus")
+def test_the_planned_dialogs_are_counted_without_controls() -> None:
+    rules = {**DEMO["checkpoints"], **CONTROLS}
+    study = create_study({**DEMO, "checkpoints": rules, "analysis": {"planned_dialogs": 18}})
+    build_hits(study)
+    study.refresh_from_db()
+
+    block, end = planned_until(study) or (0, 0)
+
+    before = HitItem.objects.filter(hit__block=block, position__lt=end)
+    assert (block, before.filter(repeats=None).count()) == (1, 8)
+    assert before.get(position=end - 1).repeats is None
 
 
 # --- What their answers count for ------------------------------------------------------------------------------------
