@@ -67,6 +67,8 @@ from .scales import MOST_SHOWN as MOST_SHOWN
 from .scales import CriterionScale as CriterionScale
 from .scales import score_of as score_of
 from .scales import usual_bins as usual_bins
+from .self_agreement import SelfAgreement as SelfAgreement
+from .self_agreement import self_agreement as self_agreement
 from .sensitivity import Needed as Needed
 from .sensitivity import Signal as Signal
 from .sensitivity import mean_signal as mean_signal
