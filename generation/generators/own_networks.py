@@ -19,7 +19,7 @@ class NetworkGenerator:
     OBEYED_LABELS: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, answerer: "Answerer") -> None:
-        self.answerer: Any = answerer  # it also has score_gold and rank_emotions if the family says so
+        self.answerer: Any = answerer  # it has more methods if the family says so
 
     @classmethod
     def of_family(cls, name: str) -> type["NetworkGenerator"]:
@@ -60,6 +60,15 @@ class NetworkGenerator:
 
     def score_gold(self, contexts: Sequence[Context], golds: Sequence[str]) -> list[tuple[float, int]]:
         return list(self.answerer.score_gold(contexts, golds))
+
+    @classmethod
+    def can_match_replies(cls, checkpoint: str) -> bool:
+        return load_family(cls.family).matches_replies
+
+    def match_replies(self, contexts: Sequence[Context], replies: Sequence[str]) -> list[list[float]]:
+        """Return a score of each reply for each context, the higher the better."""
+        found: list[list[float]] = self.answerer.match_replies(contexts, replies)
+        return found
 
     @classmethod
     def can_rank_emotions(cls, checkpoint: str) -> bool:

@@ -46,6 +46,20 @@ FAMILIES: dict[str, FamilyLine] = {
         takes={"classifier": "an emotion classifier, which labels turns that come without an emotion or intent"},
         is_told_labels=True,
     ),
+    "retrieval": FamilyLine(
+        "generation.networks.retrieval:RetrievalFamily",
+        "chooses a reply of the training data, by two Transformer encoders",
+        sizes=("context_turns",),
+        labels=(),
+        check_settings="generation.networks.reply_pool:check_no_settings",
+    ),
+    "retrieval-hf": FamilyLine(
+        "generation.networks.retrieval_hf:EncoderRetrievalFamily",
+        "chooses a reply of the training data, by two encoders of Hugging Face",
+        sizes=("context_turns", "vector"),
+        labels=(),
+        check_settings="generation.networks.reply_pool:check_no_settings",
+    ),
     "emotion-classifier": FamilyLine(
         "generation.networks.emotion_classifier:EmotionClassifierFamily",
         "names the emotion or intent of a turn",

@@ -57,13 +57,13 @@ class PairExamples:
     def batch(self, indices: Indices, device: torch.device) -> Batch:
         """Return tensors [B, S] of the contexts and [B, T] of the replies. The decoder reads `target_ids` and has to
         predict `targets`, which are one token ahead."""
-        ids = _pad_rows(self._source_ids, self._source_ends, indices, PAD)
-        replies = _pad_rows(self._target_ids, self._target_ends, indices, PAD)
-        targets = _pad_rows(self._target_ids, self._target_ends, indices, IGNORED)[:, 1:]
+        ids = pad_rows(self._source_ids, self._source_ends, indices, PAD)
+        replies = pad_rows(self._target_ids, self._target_ends, indices, PAD)
+        targets = pad_rows(self._target_ids, self._target_ends, indices, IGNORED)[:, 1:]
         tensors = {
             "source_ids": ids,
-            "source_segments": _pad_rows(self._segments, self._source_ends, indices, 0),
-            "source_labels": _pad_rows(self._labels, self._source_ends, indices, 0),
+            "source_segments": pad_rows(self._segments, self._source_ends, indices, 0),
+            "source_labels": pad_rows(self._labels, self._source_ends, indices, 0),
             "target_ids": replies[:, :-1],
             "target_segments": np.broadcast_to(self._reply_segments[indices, None], targets.shape),
             "targets": targets,
@@ -94,7 +94,7 @@ def _check_label(label: str) -> str:
     return label or NEUTRAL
 
 
-def _pad_rows(
+def pad_rows(
     values: npt.NDArray[np.integer], ends: npt.NDArray[np.int64], indices: Indices, padding: int
 ) -> npt.NDArray[np.int64]:
     starts, lengths = ends[indices], ends[indices + 1] - ends[indices]

@@ -30,7 +30,7 @@ def prepare_generator(
     start = load_checkpoint(Path(plan.start)) if plan.start else None
     taken = taken_parts(family, plan)
     parts = {**_inherited_parts(family, plan, start), **taken}
-    tokenizer = start.tokenizer if start else stored_tokenizer(family, plan, world, _spoken_texts(plan))
+    tokenizer = start.tokenizer if start else stored_tokenizer(family, plan, world, spoken_texts(plan))
     config = config_for(family, plan, start, tokenizer)
     training, validation = pair_examples(plan, tokenizer, config, say, PairExamples, needs_labels)
     torch.manual_seed(plan.seed)
@@ -98,9 +98,10 @@ def describe_tokenizer(family: HasTokenizer, plan: Plan) -> str:
     return f"taken from a folder, {hashlib.sha256(content).hexdigest()[:12]}"
 
 
-def config_for(family: Family, plan: Plan, start: Checkpoint | None, tokenizer: Tokenizer) -> NetworkConfig:
+def config_for(family: Family, plan: Plan, start: Checkpoint | None, tokenizer: Tokenizer, **own: Any) -> NetworkConfig:
+    """Return the config of the checkpoint from which we start, or a new one, with the family's own values in it."""
     if start is None:
-        return family.config_class(kind=plan.kind, vocabulary_size=tokenizer.get_vocab_size(), **plan.sizes)
+        return family.config_class(kind=plan.kind, vocabulary_size=tokenizer.get_vocab_size(), **plan.sizes, **own)
     if start.config.kind != plan.kind:
         raise TrainingRefused(
             f"{plan.start} is a {start.config.kind}, so it can't be trained further as a {plan.kind}."
@@ -144,7 +145,7 @@ def _describe_examples(name: str, examples: PairExamples, source: Source, max_to
     return "; ".join([f"{name}: {count_of(len(examples), 'reply', 'replies')}", *filter(None, asides)]) + "."
 
 
-def _spoken_texts(plan: Plan) -> Iterator[str]:
+def spoken_texts(plan: Plan) -> Iterator[str]:
     """Yield each turn once. All turns of a context but the first were replies in earlier pairs."""
     for pair in pairs_of(plan.data.training_records()):
         yield from pair.turns if len(pair.turns) == 1 else ()

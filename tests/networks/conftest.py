@@ -2,7 +2,9 @@
 
 import json
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -86,7 +88,8 @@ def run(data: Path, tmp_path: Path) -> Run:
     def train_small(
         kind: str, out: str, *, part: str = GENERATOR, start: str = "", dropout: float = 0.1, training: Path = data,
         validation: Path | None = data, listener: Listener | None = None, world: World = ALONE, width: int = 16,
-        tokenizer: Path | None = None, vocabulary: int = 300, **settings: Any,
+        tokenizer: Path | None = None, vocabulary: int = 300, sizes: Mapping[str, Any] = MappingProxyType({}),
+        **settings: Any,
     ) -> RunState:  # fmt: skip
         place = tmp_path / out
         plan = Plan(
@@ -97,7 +100,7 @@ def run(data: Path, tmp_path: Path) -> Run:
             start=start and str(tmp_path / start),
             tokenizer=tokenizer,
             vocabulary_size=vocabulary,
-            sizes={} if start or part == PREDICTOR else SIZES | {"dropout": dropout, "width": width},
+            sizes=({} if start or part == PREDICTOR else SIZES | {"dropout": dropout, "width": width}) | dict(sizes),
         )
         chosen = TrainingSettings(**PACE | settings)
         return train(load_trainable(kind), plan, part, chosen, world, listener or Listener(), lambda text: None)

@@ -17,7 +17,7 @@ from generation.networks.network_config import NetworkConfig
 from generation.training.history import CURVES, run_folder
 from generation.training.options import TrainingSettings
 
-_OWN_SIZES = [name for line in FAMILIES.values() for name in line.sizes]
+_OWN_SIZES = list(dict.fromkeys(name for line in FAMILIES.values() for name in line.sizes))
 _SIZES = [field.name for field in fields(NetworkConfig) if field.name not in ("kind", "vocabulary_size")] + _OWN_SIZES
 _TAKEN = {name: what for line in FAMILIES.values() for name, what in line.takes.items()}
 _PARTS = {part: what for line in FAMILIES.values() for part, what in line.parts.items()}
@@ -149,6 +149,9 @@ def _check_part(options: dict[str, Any]) -> str:
     for name in _TAKEN:
         if options[name] and name not in line.takes:
             raise TrainingRefused(f"The checkpoint of a {kind} has no {name}; leave --{name} out.")
+    for name in _OWN_SIZES:
+        if options[name] is not None and name not in line.sizes:
+            raise TrainingRefused(f"A {kind} has no {name}; leave --{name.replace('_', '-')} out.")
     if part not in line.parts:
         raise TrainingRefused(f"A {kind} has no part {part}, only {', '.join(line.parts)}; leave --part out.")
     has_tokenizer = options["start"] or options["tokenizer"] or not _is_first(kind, part)
