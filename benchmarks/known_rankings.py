@@ -1,6 +1,6 @@
 """Measure P@1,100 without training on EmpatheticDialogues, where it is known: MiniLM .378, TF-IDF .215, chance .01.
 
-python -m benchmarks.reply_ranking --data FOLDER [--only tf-idf|minilm]
+python -m benchmarks.known_rankings --data FOLDER [--only tf-idf|minilm]
 
 FOLDER has ed_train.jsonl and ed_test.jsonl, which this project does not contain. The contexts are the last four turns.
 MiniLM is `retrieval-hf` as it starts; TF-IDF is sublinear, fitted on the replies and last turns of the training data.
