@@ -25,7 +25,7 @@ class FamilyLine:
     parts: Mapping[str, str] = field(default_factory=lambda: {GENERATOR: "which writes replies"})
     """Parts that train_generator trains, each with its purpose. Later parts go into the checkpoint of the first."""
     takes: Mapping[str, str] = field(default_factory=dict)
-    """Folders that train_generator puts into the checkpoint: the name of the option, and what the folder is."""
+    """Folders or files that train_generator puts into the checkpoint: the name of the option, and what it is."""
     sizes: tuple[str, ...] = ()  # options of train_generator beside those of NetworkConfig; whole numbers
     labels: tuple[str, ...] = LABELS  # those that config.json must have
     is_told_labels: bool = False  # whether a reply's label can be forced
@@ -34,10 +34,15 @@ class FamilyLine:
     """A function (settings, longest reply, size of the vocabulary) -> settings with defaults. It imports no torch."""
 
 
+_LABELLER = {
+    "labeller": "a file of train_labeller, or a fastText model: its label is put before what the network reads"
+}
+
 FAMILIES: dict[str, FamilyLine] = {
     "transformer": FamilyLine(
         "generation.networks.transformer:TransformerFamily",
         "the paper's full Transformer; pre-trained, fine-tuned and raw are checkpoints of it",
+        takes=_LABELLER,
     ),
     "meed2": FamilyLine(
         "generation.networks.meed2:Meed2Family",
@@ -49,6 +54,7 @@ FAMILIES: dict[str, FamilyLine] = {
     "retrieval": FamilyLine(
         "generation.networks.retrieval:RetrievalFamily",
         "chooses a reply of the training data, by two Transformer encoders",
+        takes=_LABELLER,
         sizes=("context_turns",),
         labels=(),
         check_settings="generation.networks.reply_pool:check_no_settings",
@@ -56,6 +62,7 @@ FAMILIES: dict[str, FamilyLine] = {
     "retrieval-hf": FamilyLine(
         "generation.networks.retrieval_hf:EncoderRetrievalFamily",
         "chooses a reply of the training data, by two encoders of Hugging Face",
+        takes=_LABELLER,
         sizes=("context_turns", "vector"),
         labels=(),
         check_settings="generation.networks.reply_pool:check_no_settings",

@@ -14,6 +14,7 @@ from generation.errors import DataRefused, TrainingRefused
 from generation.networks.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from generation.networks.families import FAMILIES
 from generation.networks.family import Family, HasTokenizer
+from generation.networks.labeller import LABELLER, Labeller
 from generation.networks.network_config import NetworkConfig
 from generation.networks.pair_examples import PairExamples
 from generation.training.context_pairs import Source, pairs_of
@@ -32,7 +33,8 @@ def prepare_generator(
     parts = {**_inherited_parts(family, plan, start), **taken}
     tokenizer = start.tokenizer if start else stored_tokenizer(family, plan, world, spoken_texts(plan))
     config = config_for(family, plan, start, tokenizer)
-    training, validation = pair_examples(plan, tokenizer, config, say, PairExamples, needs_labels)
+    labeller = parts.get(LABELLER)
+    training, validation = pair_examples(plan, tokenizer, config, say, PairExamples, needs_labels, labeller)
     torch.manual_seed(plan.seed)
     network = start.network if start else family.build(config)
     identity: dict[str, Any] = {} if start else {"tokenizer": describe_tokenizer(family, plan)}
@@ -116,8 +118,9 @@ def config_for(family: Family, plan: Plan, start: Checkpoint | None, tokenizer: 
 
 
 def pair_examples(
-    plan: Plan, tokenizer: Tokenizer, config: NetworkConfig, say: Say, build: type[PairExamples], needs_labels: bool
-) -> tuple[PairExamples, PairExamples]:
+    plan: Plan, tokenizer: Tokenizer, config: NetworkConfig, say: Say, build: type[PairExamples], needs_labels: bool,
+    labeller: Labeller | None = None,
+) -> tuple[PairExamples, PairExamples]:  # fmt: skip
     """Return training and validation examples, and say what is unusual about them."""
     found: list[PairExamples] = []
     for name, records, source in (
@@ -125,7 +128,7 @@ def pair_examples(
         ("validation", plan.data.validation_records, plan.data.validation or plan.data.training),
     ):
         try:
-            examples = build(pairs_of(records()), tokenizer, config.max_tokens)
+            examples = build(pairs_of(records()), tokenizer, config.max_tokens, labeller)
         except DataRefused as error:
             raise DataRefused(f"The {name} data of {source} can't be used: {error}") from error
         if needs_labels and examples.unlabelled == len(examples):

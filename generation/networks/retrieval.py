@@ -5,7 +5,7 @@ tokens, and the score h_x . h_y. Positions are fixed sinusoids. Shapes are as in
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from tokenizers import Regex, Tokenizer, models, pre_tokenizers, trainers
 from torch import Tensor, nn
 
 from generation.networks.checkpoint import Checkpoint, load_checkpoint
+from generation.networks.labeller import MOST_LABEL_TOKENS
 from generation.networks.layers import Encoder, padding_mask
 from generation.networks.network_config import NetworkConfig
 from generation.networks.retrieval_texts import RetrievalConfig
@@ -37,7 +38,9 @@ class RetrievalTransformer(Retriever):
         self.words = nn.Embedding(config.vocabulary_size, config.width)
         nn.init.normal_(self.words.weight, std=WORD_DEVIATION)
         self.contexts, self.replies = Encoder(config, F.relu), Encoder(config, F.relu)
-        self.register_buffer("positions", sinusoids(config.max_tokens, config.width), persistent=False)
+        self.register_buffer(
+            "positions", sinusoids(config.max_tokens + MOST_LABEL_TOKENS, config.width), persistent=False
+        )
 
     def embed_contexts(self, ids: Tensor) -> Tensor:
         return self._embed(ids, self.contexts)
@@ -71,13 +74,37 @@ class RetrievalFamily(RetrieverFamily):
         return RetrievalTransformer(config)
 
     def train_tokenizer(self, texts: Iterable[str], vocabulary_size: int) -> Tokenizer:
-        """Take the most frequent words, in the case in which they were written, with punctuation apart."""
+        return WordTokenizer().train_tokenizer(texts, vocabulary_size)
+
+    def load_tokenizer(self, path: Path) -> Tokenizer:
+        return load_tokenizer(path)
+
+    def begin(self, plan: "Plan", world: "World", labels: Sequence[str]) -> Checkpoint:
+        from generation.networks.preparing import config_for, spoken_texts, stored_tokenizer
+
+        start = load_checkpoint(Path(plan.start)) if plan.start else None
+        tokenizer = (
+            start.tokenizer if start else stored_tokenizer(WordTokenizer(labels), plan, world, spoken_texts(plan))
+        )
+        config = config_for(self, plan, start, tokenizer, joint=[END])
+        torch.manual_seed(plan.seed)
+        return start or Checkpoint(self.build(config), tokenizer)
+
+
+class WordTokenizer:
+    """Takes the most frequent words, in the case in which they were written, with punctuation apart. The labels that
+    may stand before a text are words, however rare."""
+
+    def __init__(self, labels: Sequence[str] = ()) -> None:
+        self.labels = labels
+
+    def train_tokenizer(self, texts: Iterable[str], vocabulary_size: int) -> Tokenizer:
         tokenizer = Tokenizer(models.WordLevel(unk_token=SPECIAL_TOKENS[-1]))
         tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
             [pre_tokenizers.Split(Regex(r"\.\.\.|[.,;:!?']"), "isolated"), pre_tokenizers.WhitespaceSplit()]
         )
         trainer = trainers.WordLevelTrainer(
-            vocab_size=vocabulary_size, special_tokens=list(SPECIAL_TOKENS), show_progress=False
+            vocab_size=vocabulary_size, special_tokens=[*SPECIAL_TOKENS, *self.labels], show_progress=False
         )
         tokenizer.train_from_iterator(texts, trainer)
         tokenizer.encode_special_tokens = True
@@ -85,12 +112,3 @@ class RetrievalFamily(RetrieverFamily):
 
     def load_tokenizer(self, path: Path) -> Tokenizer:
         return load_tokenizer(path)
-
-    def begin(self, plan: "Plan", world: "World") -> Checkpoint:
-        from generation.networks.preparing import config_for, spoken_texts, stored_tokenizer
-
-        start = load_checkpoint(Path(plan.start)) if plan.start else None
-        tokenizer = start.tokenizer if start else stored_tokenizer(self, plan, world, spoken_texts(plan))
-        config = config_for(self, plan, start, tokenizer, joint=[END])
-        torch.manual_seed(plan.seed)
-        return start or Checkpoint(self.build(config), tokenizer)

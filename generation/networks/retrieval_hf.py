@@ -7,7 +7,7 @@ cosine: for encoders of sentences, such as all-MiniLM-L6-v2, which find replies 
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -100,7 +100,7 @@ class EncoderRetrievalFamily(RetrieverFamily):
             raise CheckpointRefused(f"{file} is not a tokenizer: {first_line(error)}") from error
         return _configure(tokenizer)
 
-    def begin(self, plan: "Plan", world: "World") -> Checkpoint:
+    def begin(self, plan: "Plan", world: "World", labels: Sequence[str]) -> Checkpoint:
         if not plan.start or plan.tokenizer:
             raise TrainingRefused(
                 f"Name the encoder to start from: --from a folder, a name on the Hugging Face hub, or {MINILM}, which "

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from tokenizers import Tokenizer
 
+from generation.networks.labeller import Labeller, label_ids
 from generation.networks.network_config import NetworkConfig
 
 UNKNOWN_WORDS = {"<unk>", "[UNK]"}
@@ -27,20 +28,24 @@ class RetrievalConfig(NetworkConfig):
 
 @dataclass(frozen=True)
 class RetrievalTexts:
+    """With a labeller, the label of a context or reply stands before it. It takes no room, and is never in the text."""
+
     tokenizer: Tokenizer
     config: RetrievalConfig
+    labeller: Labeller | None = None
 
     def context(self, turns: Sequence[str]) -> tuple[list[int], int]:
         """Return the ids of the newest turns, and how many of the oldest turns were left out or cut."""
         ids: list[int] = []
         whole = 0
-        for turn in reversed(turns[-self.config.context_turns :]):
+        newest = turns[-self.config.context_turns :]
+        for turn in reversed(newest):
             ids = self._encode(turn) + (self.config.joint + ids if ids else [])
             whole += len(ids) <= self._room
-        return self._finish(ids[-self._room :]), len(turns) - whole
+        return self._finish(newest, ids[-self._room :]), len(turns) - whole
 
     def reply(self, text: str) -> list[int]:
-        return self._finish(self._encode(text)[: self._room])
+        return self._finish([text], self._encode(text)[: self._room])
 
     def count_known(self, text: str) -> int:
         """Return the number of tokens, or 0 if one is unknown."""
@@ -51,8 +56,9 @@ class RetrievalTexts:
     def _room(self) -> int:
         return self.config.max_tokens - len(self.config.begin) - len(self.config.end)
 
-    def _finish(self, ids: list[int]) -> list[int]:
-        return self.config.begin + ids + self.config.end
+    def _finish(self, texts: Sequence[str], ids: list[int]) -> list[int]:
+        label = label_ids(self.tokenizer, self.labeller, texts)
+        return self.config.begin + label + ids + self.config.end
 
     def _encode(self, text: str) -> list[int]:
         """A text that someone typed may be the pad token itself; the network must not take it for padding."""

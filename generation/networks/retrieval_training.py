@@ -18,9 +18,10 @@ from torch import nn
 from evalplatform.wording import count_of
 from generation.errors import DataRefused, TrainingRefused
 from generation.networks.checkpoint import save_checkpoint
+from generation.networks.labeller import LABELLER
 from generation.networks.pair_examples import pad_rows
 from generation.networks.pool_making import named_dialogs
-from generation.networks.preparing import describe_tokenizer
+from generation.networks.preparing import describe_tokenizer, put_parts_in, taken_parts
 from generation.networks.reply_pool import POOL_FILE, Pool, make_pool
 from generation.networks.retrieval_texts import RetrievalTexts
 from generation.networks.retriever import POOL, RetrieverFamily, texts_of
@@ -81,7 +82,10 @@ def prepare_retriever(family: RetrieverFamily, plan: Plan, world: World, say: Sa
         raise TrainingRefused(
             f"A {plan.kind} is trained by one process: its wrong answers are those of the whole batch."
         )
-    start = family.begin(plan, world)
+    taken = taken_parts(family, plan)
+    labeller = taken.get(LABELLER)
+    start = family.begin(plan, world, labeller.labels if labeller else ())
+    start.parts |= taken
     texts = texts_of(start)
     training = _examples("training", plan.data.training, pairs_of(plan.data.training_records()), texts, say)
     of_validation = plan.data.validation or plan.data.training
@@ -94,8 +98,9 @@ def prepare_retriever(family: RetrieverFamily, plan: Plan, world: World, say: Sa
         training,
         validation,
         score_batch,
-        save=lambda: save_checkpoint(plan.out, start.network, start.tokenizer, {POOL: pool}),
+        save=lambda: save_checkpoint(plan.out, start.network, start.tokenizer, {**start.parts, POOL: pool}),
         identity=identity | {"sizes": asdict(start.config)},
+        finish=lambda: put_parts_in(plan, taken),
     )
 
 

@@ -19,6 +19,7 @@ from generation.errors import CheckpointRefused
 from generation.networks.batches import stack
 from generation.networks.checkpoint import Checkpoint
 from generation.networks.family import Family
+from generation.networks.labeller import LABELLER, Labeller, LabellerPart
 from generation.networks.pool_vectors import best_replies, open_vectors
 from generation.networks.reply_pool import Pool, PoolPart
 from generation.networks.retrieval_texts import RetrievalConfig, RetrievalTexts
@@ -83,12 +84,17 @@ class RetrieverAnswerer:
 
 class RetrieverFamily(Family):
     config_class = RetrievalConfig
-    parts: ClassVar["dict[str, Part]"] = {POOL: PoolPart()}
+    parts: ClassVar["dict[str, Part]"] = {POOL: PoolPart(), LABELLER: LabellerPart()}
     matches_replies = True
 
     @abstractmethod
-    def begin(self, plan: "Plan", world: "World") -> Checkpoint:
-        """Return the network from which training starts, with its tokenizer."""
+    def begin(self, plan: "Plan", world: "World", labels: Sequence[str]) -> Checkpoint:
+        """Return the network from which training starts, with its tokenizer, which knows the labels as words."""
+
+    def take(self, name: str, place: str) -> Labeller:
+        from generation.training.labeller_training import load_labeller
+
+        return load_labeller(place)
 
     def prepare(self, part: str, plan: "Plan", world: "World", say: "Say") -> "Objective":
         from generation.networks.retrieval_training import prepare_retriever
@@ -104,7 +110,7 @@ class RetrieverFamily(Family):
             return embed_in_batches(network.embed_replies, network, [texts.reply(text) for text in replies])
 
         width = embed(["?"]).shape[1]
-        fingerprint = _fingerprint(network, pool)
+        fingerprint = _fingerprint(network, pool, texts.labeller)
         checkpoint.parts[VECTORS] = open_vectors(folder, fingerprint, pool.texts, len(pool), width, embed)
 
     def answerer(self, checkpoint: Checkpoint, settings: dict[str, Any]) -> RetrieverAnswerer:
@@ -123,7 +129,7 @@ def match_replies(
 
 
 def texts_of(checkpoint: Checkpoint) -> RetrievalTexts:
-    return RetrievalTexts(checkpoint.tokenizer, checkpoint.network.config)
+    return RetrievalTexts(checkpoint.tokenizer, checkpoint.network.config, checkpoint.parts.get(LABELLER))
 
 
 @torch.inference_mode()
@@ -133,9 +139,9 @@ def embed_in_batches(embed: Any, network: Retriever, texts: Sequence[list[int]])
     return torch.cat([embed(stack(part, network.config.pad, device)).float() for part in parts])
 
 
-def _fingerprint(network: nn.Module, pool: Pool) -> str:
+def _fingerprint(network: nn.Module, pool: Pool, labeller: Labeller | None) -> str:
     """Return a hash of everything that decides the vectors of the pool's replies."""
-    digest = hashlib.sha256(pool.digest().encode())
+    digest = hashlib.sha256(f"{pool.digest()} {labeller.digest() if labeller else ''}".encode())
     for name, tensor in sorted(network.state_dict().items()):
         digest.update(f"{name} {tensor.dtype} {tensor.device.type}".encode())
         digest.update(tensor.detach().cpu().contiguous().view(torch.uint8).numpy().tobytes())

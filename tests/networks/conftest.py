@@ -89,7 +89,7 @@ def run(data: Path, tmp_path: Path) -> Run:
         kind: str, out: str, *, part: str = GENERATOR, start: str = "", dropout: float = 0.1, training: Path = data,
         validation: Path | None = data, listener: Listener | None = None, world: World = ALONE, width: int = 16,
         tokenizer: Path | None = None, vocabulary: int = 300, sizes: Mapping[str, Any] = MappingProxyType({}),
-        **settings: Any,
+        labeller: Path | None = None, **settings: Any,
     ) -> RunState:  # fmt: skip
         place = tmp_path / out
         plan = Plan(
@@ -98,6 +98,7 @@ def run(data: Path, tmp_path: Path) -> Run:
             out=place,
             run_folder=run_folder(place, "predictor" if part == PREDICTOR else ""),
             start=start and str(tmp_path / start),
+            takes={"labeller": str(labeller)} if labeller else {},
             tokenizer=tokenizer,
             vocabulary_size=vocabulary,
             sizes=({} if start or part == PREDICTOR else SIZES | {"dropout": dropout, "width": width}) | dict(sizes),
