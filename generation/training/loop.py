@@ -139,13 +139,15 @@ class Trainer:
 
     def _step(self, batch: Indices) -> float:
         """Update the weights once, and return the summed loss of this process's examples. Gradients are those of the
-        mean loss over all targets of the batch, however it is shared out among processes and parts."""
+        mean over all targets, or over all examples, of the batch, however it is shared out among processes and
+        parts."""
         settings, world = self.settings, self.world
         plan = self.objective.plan_step(self.state.step, settings)
         torch.manual_seed((settings.seed * 2_000_003 + self.state.step) * world.size + world.rank)
         self.parallel.train()
         self.parallel.zero_grad(set_to_none=True)
         target_count = int(self.objective.training.target_counts[batch].sum())
+        divisor = len(batch) if plan.is_mean_over_examples else target_count
         loss_sum = 0.0
         parts = share_of(batch, world.rank, world.size, settings.accumulate)
         for number, part in enumerate(parts, 1):
@@ -154,9 +156,11 @@ class Trainer:
             with _exchange_gradients(self.parallel, number == len(parts)), self.autocast():
                 scored = plan.score(self.parallel, self.objective.training.batch(examples, world.device))
                 part_sum = scored.losses.sum() * (len(part) > 0)
+            minimised = scored.losses if scored.minimised is None else scored.minimised
             # DistributedDataParallel averages the gradients of processes; the factor makes it a sum.
-            self.scaler.scale(part_sum * (world.size / target_count)).backward()  # type: ignore[no-untyped-call]
-            loss_sum += float(part_sum.detach())
+            weighted = minimised.sum() * (len(part) > 0) * (world.size / divisor)
+            self.scaler.scale(weighted).backward()  # type: ignore[no-untyped-call]
+            loss_sum += float(part_sum.detach()) if math.isfinite(float(weighted.detach())) else math.nan
         self._update(plan)
         return loss_sum
 
