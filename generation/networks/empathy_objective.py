@@ -8,14 +8,14 @@ What is reported, in training as in validation, is the plain -log P of the words
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from generation.networks.empathy_words import PAD
-from generation.training.objective import ADAM, IGNORED, MAIN, Objective, Scored, StepPlan, rank_labels
+from generation.training.objective import ADAM, IGNORED, MAIN, Objective, Scored, Update, rank_labels
 from generation.training.options import TrainingSettings
 
 SMOOTHING = 0.1
@@ -34,9 +34,9 @@ class EmpathyObjective(Objective):
         trained = [parameter for parameter in self.network.parameters() if parameter.requires_grad]
         return {MAIN: torch.optim.Adam(trained, lr=settings.learning_rate, **options)}  # type: ignore[arg-type]
 
-    def plan_step(self, step: int, settings: TrainingSettings) -> StepPlan:
+    def plan_step(self, step: int, settings: TrainingSettings) -> Sequence[Update]:
         rate = warm_rate(step, settings)
-        return StepPlan(self.training_score or self.score, MAIN, rate, is_mean_over_examples=True)
+        return [Update(self.training_score or self.score, MAIN, rate, is_mean_over_examples=True)]
 
 
 def warm_rate(step: int, settings: TrainingSettings) -> float:

@@ -11,6 +11,7 @@ Validation, scoring and answering never know the true emotion.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -27,7 +28,7 @@ from generation.networks.empathy_network import EmpathyNetwork, EmpathyState, En
 from generation.networks.empathy_objective import EmpathyObjective, score_reply
 from generation.networks.families import option_of
 from generation.networks.network_config import NetworkConfig
-from generation.training.objective import IGNORED, Batch, Objective, Scored, StepPlan
+from generation.training.objective import IGNORED, Batch, Objective, Scored, Update
 from generation.training.options import TrainingSettings
 
 if TYPE_CHECKING:
@@ -117,11 +118,11 @@ def mixture(logits: Tensor, mixed: int, told: Tensor | None = None) -> Tensor:
 
 
 class MoelObjective(EmpathyObjective):
-    def plan_step(self, step: int, settings: TrainingSettings) -> StepPlan:
-        plan = super().plan_step(step, settings)
+    def plan_step(self, step: int, settings: TrainingSettings) -> Sequence[Update]:
+        (update,) = super().plan_step(step, settings)
         is_told = np.random.default_rng((settings.seed, step)).random() < oracle_probability(step)
-        score: Any = plan.score
-        return replace(plan, score=partial(score, is_told=is_told))
+        score: Any = update.score
+        return [replace(update, score=partial(score, is_told=is_told))]
 
 
 def oracle_probability(step: int) -> float:
