@@ -4,7 +4,6 @@ from .assignment_list import assignment_rows as assignment_rows
 from .assignment_list import find_assignments as find_assignments
 from .checkpoint_rows import Passed as Passed
 from .checkpoint_rows import passed_by_worker as passed_by_worker
-from .visits import count_lost_checks as count_lost_checks
 from .dues_list import DUE_COLUMNS as DUE_COLUMNS
 from .dues_list import NOTHING_DUE as NOTHING_DUE
 from .dues_list import due_rows as due_rows
@@ -26,6 +25,7 @@ from .progress import Progress as Progress
 from .progress import count_progress as count_progress
 from .progress import submissions_per_hour as submissions_per_hour
 from .study_list import listed_studies as listed_studies
+from .visits import count_lost_checks as count_lost_checks
 from .worker_rows import WorkerRow as WorkerRow
 from .worker_rows import find_worker as find_worker
 from .worker_rows import flags_by_worker as flags_by_worker
