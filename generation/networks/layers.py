@@ -14,8 +14,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from generation.networks.network_config import NetworkConfig
+from generation.networks.reply_state import KeysAndValues
 
-KeysAndValues = tuple[Tensor, Tensor]  # each [B, H, T, D]
 Activation = Callable[[Tensor], Tensor]
 
 

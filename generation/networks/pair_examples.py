@@ -6,22 +6,27 @@ All ids are in a few flat arrays, which take much less memory than a list for ea
 import hashlib
 from array import array
 from collections.abc import Iterable
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from tokenizers import Tokenizer
 
+from generation.corpora.import_records import DialogRecord
 from generation.emotions import LABEL_IDS, NEUTRAL
 from generation.errors import DataRefused
 from generation.networks.labeller import Labeller, label_ids
 from generation.networks.tokenizing import PAD, encode_context, encode_reply
-from generation.training.context_pairs import Pair
+from generation.training.context_pairs import Pair, pairs_of
 from generation.training.objective import IGNORED, Batch
 from generation.training.ordering import Indices
 
 
 class PairExamples:
+    about_unlabelled = "without a label taken as neutral"
+    about_no_labels = "has no labels, which {kind} needs; label_dialogs adds them"
+
     def __init__(
         self, pairs: Iterable[Pair], tokenizer: Tokenizer, max_tokens: int, labeller: Labeller | None = None
     ) -> None:
@@ -55,6 +60,10 @@ class PairExamples:
         self.target_counts: npt.NDArray[np.int64] = np.diff(self._target_ends) - 1
         # Sort by the reply's length first: its tokens cost most, since each is scored against the whole vocabulary.
         self.sort_keys: npt.NDArray[np.int64] = self.target_counts * 1_000_000 + np.diff(self._source_ends)
+
+    @classmethod
+    def from_records(cls, records: Iterable[DialogRecord], tokenizer: Tokenizer, max_tokens: int) -> Self:
+        return cls(pairs_of(records), tokenizer, max_tokens)
 
     def __len__(self) -> int:
         return len(self.reply_labels)

@@ -73,8 +73,8 @@ class RetrievalFamily(RetrieverFamily):
         assert isinstance(config, RetrievalConfig)
         return RetrievalTransformer(config)
 
-    def train_tokenizer(self, texts: Iterable[str], vocabulary_size: int) -> Tokenizer:
-        return WordTokenizer().train_tokenizer(texts, vocabulary_size)
+    def train_tokenizer(self, texts: Iterable[str], plan: "Plan") -> Tokenizer:
+        return WordTokenizer().train_tokenizer(texts, plan)
 
     def load_tokenizer(self, path: Path) -> Tokenizer:
         return load_tokenizer(path)
@@ -83,9 +83,11 @@ class RetrievalFamily(RetrieverFamily):
         from generation.networks.preparing import config_for, spoken_texts, stored_tokenizer
 
         start = load_checkpoint(Path(plan.start)) if plan.start else None
-        tokenizer = (
-            start.tokenizer if start else stored_tokenizer(WordTokenizer(labels), plan, world, spoken_texts(plan))
-        )
+        if start:
+            tokenizer = start.tokenizer
+        else:
+            texts = spoken_texts(plan.data.training_records())
+            tokenizer = stored_tokenizer(WordTokenizer(labels), plan, world, texts)
         config = config_for(self, plan, start, tokenizer, joint=[END])
         torch.manual_seed(plan.seed)
         return start or Checkpoint(self.build(config), tokenizer)
@@ -98,17 +100,21 @@ class WordTokenizer:
     def __init__(self, labels: Sequence[str] = ()) -> None:
         self.labels = labels
 
-    def train_tokenizer(self, texts: Iterable[str], vocabulary_size: int) -> Tokenizer:
-        tokenizer = Tokenizer(models.WordLevel(unk_token=SPECIAL_TOKENS[-1]))
-        tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
-            [pre_tokenizers.Split(Regex(r"\.\.\.|[.,;:!?']"), "isolated"), pre_tokenizers.WhitespaceSplit()]
-        )
-        trainer = trainers.WordLevelTrainer(
-            vocab_size=vocabulary_size, special_tokens=[*SPECIAL_TOKENS, *self.labels], show_progress=False
-        )
-        tokenizer.train_from_iterator(texts, trainer)
-        tokenizer.encode_special_tokens = True
-        return tokenizer
+    def train_tokenizer(self, texts: Iterable[str], plan: "Plan") -> Tokenizer:
+        return train_words(texts, plan.vocabulary_size, self.labels)
 
     def load_tokenizer(self, path: Path) -> Tokenizer:
         return load_tokenizer(path)
+
+
+def train_words(texts: Iterable[str], vocabulary_size: int, labels: Sequence[str] = ()) -> Tokenizer:
+    tokenizer = Tokenizer(models.WordLevel(unk_token=SPECIAL_TOKENS[-1]))
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [pre_tokenizers.Split(Regex(r"\.\.\.|[.,;:!?']"), "isolated"), pre_tokenizers.WhitespaceSplit()]
+    )
+    trainer = trainers.WordLevelTrainer(
+        vocab_size=vocabulary_size, special_tokens=[*SPECIAL_TOKENS, *labels], show_progress=False
+    )
+    tokenizer.train_from_iterator(texts, trainer)
+    tokenizer.encode_special_tokens = True
+    return tokenizer

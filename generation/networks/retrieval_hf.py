@@ -89,7 +89,7 @@ class EncoderRetrievalFamily(RetrieverFamily):
         assert isinstance(config, EncoderRetrievalConfig)
         return EncoderRetrieval(config)
 
-    def train_tokenizer(self, texts: Iterable[str], vocabulary_size: int) -> Tokenizer:
+    def train_tokenizer(self, texts: Iterable[str], plan: "Plan") -> Tokenizer:
         raise TrainingRefused("An encoder of Hugging Face has its own tokenizer.")
 
     def load_tokenizer(self, path: Path) -> Tokenizer:

@@ -117,8 +117,8 @@ def test_retrieval_and_transformer_read_the_label_and_never_say_it(
     assert texts.reply("I lost my boat.")[0] == label
     assert label != loaded.tokenizer.token_to_id("<unk>")
     writer = load_checkpoint(tmp_path / "transformer")
-    kind: Any = load_kind("transformer").load(str(tmp_path / "transformer"), {"method": "greedy"}, "cpu")
-    (encoded,) = kind.answerer.encode([Context(("I lost my lamp. " * 30,))])
+    writing: Any = load_kind("transformer").load(str(tmp_path / "transformer"), {"method": "greedy"}, "cpu")
+    (encoded,) = writing.answerer.encode([Context(("I lost my lamp. " * 30,))])
     start = writer.tokenizer.encode("sad").ids
     assert encoded.ids[: 1 + len(start)] == [0, *start]
     assert len(encoded.ids) == len(encoded.segments) == len(encoded.labels) == 24  # the label takes room, not more

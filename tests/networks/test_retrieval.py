@@ -17,10 +17,9 @@ from generation.contexts import Context
 from generation.corpora.import_records import DialogRecord
 from generation.errors import CheckpointRefused, DataRefused, SettingsRefused, TrainingRefused
 from generation.networks.checkpoint import load_checkpoint
-from generation.networks.families import load_family
 from generation.networks.pool_vectors import best_replies, open_vectors
 from generation.networks.reply_pool import make_pool
-from generation.networks.retrieval import RetrievalTransformer
+from generation.networks.retrieval import RetrievalTransformer, train_words
 from generation.networks.retrieval_hf import MINILM, start_from
 from generation.networks.retrieval_texts import RetrievalConfig, RetrievalTexts
 from generation.networks.unfilled import build_unfilled
@@ -73,8 +72,7 @@ def test_an_encoder_gives_the_known_vector_with_and_without_padding() -> None:
 
 
 def test_of_a_long_context_the_newest_tokens_and_turns_are_read() -> None:
-    family = load_family("retrieval")
-    tokenizer = family.train_tokenizer(["one two three four five six seven eight nine . ..."] * 2, 100)
+    tokenizer = train_words(["one two three four five six seven eight nine . ..."] * 2, 100)
     config = RetrievalConfig("retrieval", tokenizer.get_vocab_size(), max_tokens=5, context_turns=2, joint=[2])
     texts = RetrievalTexts(tokenizer, config)
 
