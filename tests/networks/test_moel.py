@@ -116,7 +116,7 @@ def test_training_is_told_the_true_emotion_and_validation_never() -> None:
         "emotions": torch.tensor([int(network(*[torch.tensor([[6, 7, 8]])] * 2, torch.tensor([[3]]))[1].argmin())]),
     }
     objective = MoelObjective(network, None, None, score_moel, lambda: None, training_score=score_moel)  # type: ignore[arg-type]
-    plans = [objective.plan_step(step, TrainingSettings(seed=5)) for step in (0, 10**6)]
+    plans = [objective.plan_step(step, TrainingSettings(seed=5))[0] for step in (0, 10**6)]
 
     told, late = (float(plan.score(network, batch).losses.sum()) for plan in plans)
     validated = float(objective.score(network, batch).losses.sum())
