@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 
 from evalplatform.terminal import plain_console
-from generation.training.history import MACRO
+from generation.training.history import MACRO, TOKEN_WEIGHTED
 
 if TYPE_CHECKING:
     from generation.training import loop
@@ -59,7 +59,7 @@ class ConsoleReport:
         )
         self._write(
             f"step {entry['step']:,}, epoch {entry['epoch']:.2f}, {_duration(entry['seconds'])}: validation perplexity "
-            f"{entry['perplexity_macro']:.2f} macro, {entry['perplexity_token_weighted']:.2f} token-weighted{others}{accuracy}"
+            f"{entry[MACRO]:.2f} macro, {entry[TOKEN_WEIGHTED]:.2f} token-weighted{others}{accuracy}"
             f"{', the best so far' if is_best else ''}."
         )
 
