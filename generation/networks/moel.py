@@ -119,7 +119,7 @@ def mixture(logits: Tensor, mixed: int, told: Tensor | None = None) -> Tensor:
 
 class MoelObjective(EmpathyObjective):
     def plan_step(self, step: int, settings: TrainingSettings) -> Sequence[Update]:
-        [update] = super().plan_step(step, settings)
+        (update,) = super().plan_step(step, settings)
         is_told = np.random.default_rng((settings.seed, step)).random() < oracle_probability(step)
         score: Any = update.score
         return [replace(update, score=partial(score, is_told=is_told))]

@@ -84,9 +84,9 @@ class Objective:
     save: Callable[[], None]  # write the network, as it is now, as a checkpoint
     identity: dict[str, Any] = field(default_factory=dict)  # what must not change when a run is resumed
     finish: Callable[[], None] = lambda: None  # called once when the run has stopped
+    training_score: Score | None = None  # of the steps, if it is not the one of validation
     goal: Goal = LOWEST_LOSS
     first_validation: int = 0  # before this step, nothing is validated and no checkpoint is saved
-    training_score: Score | None = None  # of the steps, if it is not the one of validation
 
     def optimisers(self, settings: TrainingSettings) -> Mapping[str, torch.optim.Optimizer]:
         """Return the optimisers by name. Each parameter belongs to one of them at most."""

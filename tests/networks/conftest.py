@@ -113,7 +113,7 @@ def empathy_run(run: Run) -> Run:
     """Train a small network with words for tokens, at the papers' schedule."""
 
     def train_small(kind: str, out: str, **settings: Any) -> RunState:
-        usual = {"warmup_steps": 4, "vocabulary": 1000, "sizes": EMPATHY_SIZES | {"layers": 1}}
+        usual = {"warmup_steps": 4, "vocabulary": 1000, "dropout": 0.0, "sizes": EMPATHY_SIZES | {"layers": 1}}
         return run(kind, out, **usual | settings)
 
     return train_small
