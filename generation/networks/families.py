@@ -9,13 +9,23 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from generation.emotions import LABELS
+from generation.emotions import LABELS, MOEL_EMOTIONS
+from generation.networks.empathy_config import EMPATHY_DEFAULTS
 
 if TYPE_CHECKING:
     from generation.networks.family import Family
+    from generation.training.plan import Plan
     from generation.training.train import Trainable
 
 GENERATOR = "generator"
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of train_generator that only some families have. One that its config has, too, is stored there."""
+
+    default: Any  # its type is the option's
+    about: str
 
 
 @dataclass(frozen=True)
@@ -27,11 +37,35 @@ class FamilyLine:
     takes: Mapping[str, str] = field(default_factory=dict)
     """Folders that train_generator puts into the checkpoint: the name of the option, and what the folder is."""
     sizes: tuple[str, ...] = ()  # options of train_generator beside those of NetworkConfig; whole numbers
+    options: Mapping[str, Option] = field(default_factory=dict)
+    defaults: Mapping[str, Any] = field(default_factory=dict)  # of options that all families have
     labels: tuple[str, ...] = LABELS  # those that config.json must have
     is_told_labels: bool = False  # whether a reply's label can be forced
     is_generator: bool = True  # False: it can be trained, but does not answer dialogs
     check_settings: str = "generation.decoding.decoding_settings:check_decoding"
     """A function (settings, longest reply, size of the vocabulary) -> settings with defaults. It imports no torch."""
+
+
+_WORDS = {
+    "minimum_count": Option(1, "leave out words that occur less often in the training data"),
+    "vectors": Option("", "start from the word vectors of this file, in word2vec's or GloVe's form"),
+}
+_EMOTION_WEIGHT = {"emotion_weight": Option(1.0, "how much recognising the emotion counts beside the words")}
+
+
+def _empathy_line(
+    place: str, about: str, options: Mapping[str, Option] = _WORDS | _EMOTION_WEIGHT, sizes: tuple[str, ...] = ()
+) -> FamilyLine:
+    """The line of a family that shares the files empathy_*.py: words, layers, 32 emotions, schedule."""
+    return FamilyLine(
+        place,
+        about,
+        sizes=("attention_width", *sizes),
+        options=options,
+        defaults=EMPATHY_DEFAULTS,
+        labels=MOEL_EMOTIONS,
+        check_settings="generation.networks.empathy_config:check_empathy_decoding",
+    )
 
 
 FAMILIES: dict[str, FamilyLine] = {
@@ -46,6 +80,17 @@ FAMILIES: dict[str, FamilyLine] = {
         takes={"classifier": "an emotion classifier, which labels turns that come without an emotion or intent"},
         is_told_labels=True,
     ),
+    "trs": _empathy_line(
+        "generation.networks.trs:TrsFamily", "the Transformer with which MoEL and MIME were compared", options=_WORDS
+    ),
+    "multi-tr": _empathy_line(
+        "generation.networks.multi_tr:MultiTrFamily", "the same, trained to recognise the dialog's emotion, too"
+    ),
+    "moel": _empathy_line(
+        "generation.networks.moel:MoelFamily",
+        "MoEL: a listener for each emotion, mixed as the dialog's emotion is recognised",
+        sizes=("mixed_listeners",),
+    ),
     "emotion-classifier": FamilyLine(
         "generation.networks.emotion_classifier:EmotionClassifierFamily",
         "names the emotion or intent of a turn",
@@ -53,6 +98,11 @@ FAMILIES: dict[str, FamilyLine] = {
         is_generator=False,
     ),
 }
+
+
+def option_of(plan: "Plan", name: str) -> Any:
+    """Return an option of the family that is being trained: the one that was given, or its default."""
+    return plan.options.get(name, FAMILIES[plan.kind].options[name].default)
 
 
 def generating_families() -> list[str]:

@@ -43,7 +43,7 @@ class Answerer(Protocol):
 
 
 class HasTokenizer(Protocol):
-    def train_tokenizer(self, texts: Iterable[str], vocabulary_size: int) -> "Tokenizer": ...
+    def train_tokenizer(self, texts: Iterable[str], plan: "Plan") -> "Tokenizer": ...
     def load_tokenizer(self, path: Path) -> "Tokenizer": ...
 
 
@@ -57,7 +57,7 @@ class Family(ABC):
         """Return a new network. It has the attribute `config`."""
 
     @abstractmethod
-    def train_tokenizer(self, texts: Iterable[str], vocabulary_size: int) -> "Tokenizer": ...
+    def train_tokenizer(self, texts: Iterable[str], plan: "Plan") -> "Tokenizer": ...
 
     @abstractmethod
     def load_tokenizer(self, path: Path) -> "Tokenizer":

@@ -7,7 +7,7 @@ The papers take the mean over each reply's tokens and then over replies (macro);
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,12 +19,14 @@ from generation.training.options import TrainingSettings
 from generation.training.ordering import validation_batches
 from generation.training.world import World
 
+TOP = (1, 2, 5)  # the papers report how often the true emotion is among so many of the most likely ones
+
 
 @dataclass(frozen=True)
 class Validation:
     loss: float  # mean -log P over all tokens; training minimises it, and it decides which checkpoint is best
     macro_loss: float  # mean over examples of each example's mean -log P
-    accuracy: float | None  # of labels; None if the network predicts none
+    accuracies: Mapping[int, float]  # how often the true label is among the most likely 1, 2, 5; {} without labels
 
     def as_json(self) -> dict[str, Any]:
         values = {
@@ -32,7 +34,7 @@ class Validation:
             "perplexity_macro": _exp(self.macro_loss),
             "perplexity_token_weighted": _exp(self.loss),
         }
-        return values if self.accuracy is None else {**values, "accuracy": self.accuracy}
+        return values | {"accuracy" if top == 1 else f"accuracy_top_{top}": n for top, n in self.accuracies.items()}
 
 
 def validate(
@@ -40,8 +42,8 @@ def validate(
 ) -> Validation:
     examples = objective.validation
     batches = validation_batches(examples.sort_keys, max(1, settings.batch_size // settings.accumulate // world.size))
-    loss_sum = target_count = macro_sum = example_count = correct = 0.0
-    has_labels = False
+    loss_sum = target_count = macro_sum = example_count = labelled = 0.0
+    correct = [0.0] * len(TOP)
     plain: nn.Module = getattr(network, "module", network)  # without DistributedDataParallel: no gradients to exchange
     plain.eval()
     with torch.inference_mode(), autocast():
@@ -53,13 +55,14 @@ def validate(
             target_count += float(counts.sum())
             macro_sum += float((losses / counts).sum())
             example_count += len(batch)
-            if scored.correct is not None:
-                has_labels = True
-                correct += float(scored.correct.sum())
-    sums = world.sum([loss_sum, target_count, macro_sum, example_count, correct, has_labels])
-    loss_sum, target_count, macro_sum, example_count, correct, labelled = sums
-    accuracy = correct / example_count if labelled else None
-    return Validation(loss_sum / target_count, macro_sum / example_count, accuracy)
+            if scored.ranks is not None:
+                ranks = scored.ranks[scored.ranks > 0]
+                labelled += len(ranks)
+                correct = [sum_ + float((ranks <= top).sum()) for sum_, top in zip(correct, TOP, strict=True)]
+    sums = world.sum([loss_sum, target_count, macro_sum, example_count, labelled, *correct])
+    loss_sum, target_count, macro_sum, example_count, labelled, *correct = sums
+    accuracies = {top: sum_ / labelled for top, sum_ in zip(TOP, correct, strict=True)} if labelled else {}
+    return Validation(loss_sum / target_count, macro_sum / example_count, accuracies)
 
 
 def _exp(loss: float) -> float:
