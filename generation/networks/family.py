@@ -53,6 +53,7 @@ class Family(ABC):
     parts: ClassVar[Mapping[str, Part]] = {}
     has_likelihood: ClassVar[bool] = False  # its Answerer has score_gold, for perplexity
     matches_replies: ClassVar[bool] = False  # its Answerer has match_replies, for P@1,100
+    is_told_polarity: ClassVar[bool] = False  # it also has score_gold_told_polarity, for another perplexity
 
     @abstractmethod
     def build(self, config: NetworkConfig) -> nn.Module:

@@ -96,12 +96,12 @@ def run(data: Path, tmp_path: Path) -> Run:
             kind=kind,
             data=Data(Source([str(training)]), Source([str(validation)]) if validation else None),
             out=place,
-            run_folder=run_folder(place, "predictor" if part == PREDICTOR else ""),
+            run_folder=run_folder(place, "" if part == GENERATOR else part),
             start=start and str(tmp_path / start),
             takes={"labeller": str(labeller)} if labeller else {},
             tokenizer=tokenizer,
             vocabulary_size=vocabulary,
-            sizes={} if start or part == PREDICTOR else SIZES | {"dropout": dropout, "width": width} | (sizes or {}),
+            sizes=_sizes(start or part != GENERATOR, sizes, dropout, width),
             options=options or {},
         )
         chosen = TrainingSettings(**PACE | settings)
@@ -119,3 +119,9 @@ def empathy_run(run: Run) -> Run:
         return run(kind, out, **usual | settings)
 
     return train_small
+
+
+def _sizes(has_own: bool | str, sizes: dict[str, Any] | None, dropout: float, width: int) -> dict[str, Any]:
+    if sizes is not None:
+        return sizes
+    return {} if has_own else SIZES | {"dropout": dropout, "width": width}
