@@ -34,7 +34,7 @@ def test_tables_of_areas_compile(names: tuple[str, ...], tmp_path: Path) -> None
 def test_tables_of_scales_compile(names: tuple[str, ...], tmp_path: Path) -> None:
     rated = _rated(names)
     points = rated.assign(
-        value=pd.Categorical.from_codes((3 - rated["score"]).astype(int) * 2, list(POINTS.values)),
+        value=pd.Categorical([POINTS.values[int(6 - 2 * score)] for score in rated["score"]], POINTS.values),
         score=rated["score"] * 2 - 1,
     )
     asked = {"Empathy & care": 0, r"50%_fluent \x": 1} if names is HOSTILE else {"Empathy": 0, "Fluency": 1}
@@ -67,7 +67,7 @@ def test_tables_of_pairs_compile(names: tuple[str, ...], tmp_path: Path) -> None
         for other in others
     )
     values = ["first & better", "both_alike", "second ^ better"]
-    frame["value"] = pd.Categorical.from_codes((1 - frame["score"]).astype(int), values)
+    frame["value"] = pd.Categorical([values[int(1 - score)] for score in frame["score"]], values)
 
     made = latex_tables(report_of(analyse(frame, plan=Plan("win rate"))), "Study a_b", "win rate")
 
