@@ -161,3 +161,9 @@ def test_intervals_of_agreement_by_few_raters_are_said_to_be_rough() -> None:
 
     assert notes_with(3.0)[0].startswith("The work is worth that of fewer than 10 equally busy workers: read these")
     assert notes_with(10.0) == ()
+
+
+def test_intervals_beside_corrected_verdicts_are_said_to_be_uncorrected(report: Report) -> None:
+    lead = report.criteria[0].section("comparisons").lead
+
+    assert "P-values are corrected by Holm's method; the 95 % intervals are not corrected." in lead
