@@ -7,12 +7,12 @@ for frames.
 """
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from hits.collecting import ratings_from_answer
+from hits.collecting import CONTROL_COUNTS, count_controls, ratings_from_answer
 from hits.models import Answer, Assignment, BonusCheck, Hit, HitItem, Rating, Submission, offering_for
 from hits.models.cards import Card
 from hits.protocols import Protocol, protocol_of
@@ -77,10 +77,11 @@ def fill(work: Sequence[Done], rng: random.Random, marketplace: str = "local") -
     )
     BonusCheck.objects.bulk_create(checks, BATCH)
     by_assignment = {submission.assignment_id: submission for submission in submissions}
+    _count_controls(protocol, answers, by_assignment)
     ratings = (
         rating
         for one in answers
-        for rating in ratings_from_answer(protocol, by_assignment[one.assignment_id], one, one.item.cards)
+        for rating in ratings_from_answer(protocol, by_assignment[one.assignment_id], one, one.item)
     )
     Rating.objects.bulk_create(ratings, BATCH)
 
@@ -90,14 +91,31 @@ def _make_answer(
 ) -> Answer:
     order = rng.sample(range(len(item.cards)), len(item.cards))
     levels = [protocol.scale.values.index(judge(card, rng)) for card in item.cards]
+    sent = protocol.sent_by([levels[card] for card in order])
+    if item.told is not None:
+        sent = protocol.told_answers(len(order))[item.told].sent
     return Answer(
         assignment_id=submission.assignment_id,
         item=item,
         card_order=order,
-        value=protocol.read(protocol.sent_by([levels[card] for card in order]), order),
+        value=protocol.read(sent, order),
         active_ms=rng.randrange(30_000, 90_000),
         saved_at=submission.submitted_at,
     )
+
+
+def _count_controls(
+    protocol: Protocol[Any], answers: Sequence[Answer], by_assignment: Mapping[int, Submission]
+) -> None:
+    """Note what controls tell, where there are any. Everybody here does what attention checks tell."""
+    if not protocol.design.checkpoints.controls:
+        return
+    of_assignment: dict[int, list[Answer]] = {}
+    for one in answers:
+        of_assignment.setdefault(one.assignment_id, []).append(one)
+    for key, theirs in of_assignment.items():
+        count_controls(protocol, [one.item for one in theirs], theirs).note(by_assignment[key])
+    Submission.objects.bulk_update(by_assignment.values(), CONTROL_COUNTS, BATCH)
 
 
 def _make_check(answer: Answer, is_passed: bool) -> BonusCheck:

@@ -55,11 +55,13 @@ class Judge:
         if self.worker.type.has_favourite_level:
             return [0, 1]
         pair = (names[0], "or", names[1])
-        if happens(self.worker.type.attention, *self.worker.key, "looks at", dialog.dataset, dialog.external_id, *pair):
+        looks_at = (*self.worker.key, "looks at", dialog.dataset, dialog.external_id, *pair, *dialog.showing)
+        if happens(self.worker.type.attention, *looks_at):
             opinion = self.opinion(dialog, pair)
             said = sum(opinion <= _quantile(1 - cut) for cut in cuts_of(shares, self._level_count))
         else:
-            said = int(uniform(*self.worker.key, "anywhere", dialog.external_id, *pair) * self._level_count)
+            anywhere = uniform(*self.worker.key, "anywhere", dialog.external_id, *pair, *dialog.showing)
+            said = int(anywhere * self._level_count)
         is_worse = {names[0]: 2 * said > self._level_count - 1, names[1]: 2 * said < self._level_count - 1}
         return [int(is_worse[card[0]]) for card in cards]
 
@@ -68,7 +70,7 @@ class Judge:
 
     def _level_on(self, dialog: KnownDialog, writers: Writers, criterion: str, level_count: int) -> int:
         of_criterion = (criterion,) if criterion else ()
-        habits, card = self.worker.type, (dialog.dataset, dialog.external_id, *writers)
+        habits, card = self.worker.type, (dialog.dataset, dialog.external_id, *writers, *dialog.showing)
         if habits.has_favourite_level:
             return _scaled(self._favourite, self._level_count, level_count)
         if not happens(habits.attention, *self.worker.key, "looks at", *card, *of_criterion):
@@ -78,7 +80,8 @@ class Judge:
         return sum(opinion <= _quantile(1 - cut) for cut in cuts)
 
     def opinion(self, dialog: KnownDialog, writers: Writers, *criterion: str) -> float:
-        """Return the latent opinion. Of several criteria, each has its own chance and all else in common: the halo."""
+        """Return the latent opinion. Of several criteria, each has its own chance and all else in common: the halo. So
+        does a dialog that comes again: what is left to chance is drawn anew, and makes all the difference."""
         effects, seed = self._truth.effects, self.worker.seed
         name = (dialog.dataset, dialog.external_id)
         return (
@@ -86,7 +89,7 @@ class Judge:
             + math.sqrt(effects.reply) * normal(seed, "reply", *name, *writers)
             + math.sqrt(effects.worker) * self._severity
             + (math.sqrt(effects.taste) * self._taste(writers) if effects.taste else 0)
-            + math.sqrt(effects.rest) * normal(*self.worker.key, "rating", *name, *writers, *criterion)
+            + math.sqrt(effects.rest) * normal(*self.worker.key, "rating", *name, *writers, *criterion, *dialog.showing)
         )
 
     def _taste(self, writers: Writers) -> float:

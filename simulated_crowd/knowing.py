@@ -11,11 +11,18 @@ from simulated_crowd.truths import HUMAN
 @dataclass(frozen=True)
 class KnownDialog:
     """A dialog and the `writers` (generators, or HUMAN) of each card, by the card's text, which is unique in a
-    dialog."""
+    dialog. A control shows a dialog again, and an attention check tells which answer to give."""
 
     dataset: str
     external_id: str
     writers: dict[str, tuple[str, ...]]
+    is_again: bool = False
+    told: int | None = None
+
+    @property
+    def showing(self) -> tuple[str, ...]:
+        """Return what tells the chances of a second look from those of the first."""
+        return ("again",) if self.is_again else ()
 
 
 def known_dialogs(design: StudyDesign, hit_pk: int) -> list[KnownDialog]:
@@ -29,5 +36,6 @@ def known_dialogs(design: StudyDesign, hit_pk: int) -> list[KnownDialog]:
             text = of_card[0].display_text if of_card else item.dialog.display_gold
             names = [candidate.generator.name for candidate in of_card] + [HUMAN] * card.is_gold
             writers[design.shown(text)] = tuple(sorted(names))
-        known.append(KnownDialog(item.dialog.dataset.name, item.dialog.external_id, writers))
+        name = (item.dialog.dataset.name, item.dialog.external_id)
+        known.append(KnownDialog(*name, writers, item.repeats is not None, item.told))
     return known

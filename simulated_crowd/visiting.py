@@ -17,6 +17,7 @@ from simulated_crowd.working_times import Pace
 
 DATA_START = json_script({}, "hit").split("{}")[0]
 CODE_START = 'data-code="'
+OBEYED = 0.98  # how often somebody who judges every card answers an attention check as it tells
 
 
 class TurnedAway(Exception):
@@ -112,11 +113,18 @@ class _DialogVisit:
         return {
             "position": self._position,
             "revision": self._revision,
-            **self._visit.protocol.sent_on(self._by_criterion),
+            **self._sent(),
             "active_ms": int(self._active_ms * time_share),
             "hidden_ms": self._visit.pace.hidden_ms[self._position],
             "moves": self._moves,
         }
+
+    def _sent(self) -> dict[str, Any]:
+        """Return what the worker answers: what an attention check tells, if they have read it, or their opinion."""
+        protocol, told = self._visit.protocol, self._known.told
+        if told is not None and self._happens(OBEYED * self._worker.type.attention, "reads the check"):
+            return dict(protocol.told_answers(len(self._cards))[told].sent)
+        return protocol.sent_on(self._by_criterion)
 
     def _ask_for_point(self) -> None:
         attempt = self._data["bonus"]["attempts"]

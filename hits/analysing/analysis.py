@@ -206,9 +206,9 @@ def planned_mask(frame: pd.DataFrame, plan: Plan) -> Mask:
     """Return which ratings are of planned dialogs: the first ones in the frozen order of HITs."""
     if plan.planned_until is None:
         return np.ones(len(frame), bool)
-    last, dialogs = plan.planned_until
+    last, end = plan.planned_until
     block, position = frame["block"].to_numpy(), frame["position"].to_numpy()
-    return np.asarray((block < last) | ((block == last) & (position < dialogs)))
+    return np.asarray((block < last) | ((block == last) & (position < end)))
 
 
 def _tables(ratings: CodedRatings, tested: CodedRatings) -> tuple[tuple[ShareRow, ...], tuple[ShareRow, ...]]:

@@ -30,6 +30,7 @@ class Answer(WithProtocol):
 class Dialog(BaseModel):
     turns: list[str]
     cards: list[str]
+    told: str = Field("", description="What to answer; only attention checks have it.")
     has_bonus: bool
     answer: Answer
     bonus: BonusOut | None

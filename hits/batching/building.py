@@ -20,6 +20,7 @@ from generation.models import Candidate, Dialog
 from generation.style_check import MOST_DIALOGS
 from hits.batching.card_orders import commitment_to, draw_secret
 from hits.batching.manifest import ORDER_COMMITMENT, SEQUENCE_TAU2, as_line, item_line, sha256
+from hits.batching.placed_controls import NewItem, add_controls
 from hits.designing import (
     BatchSize,
     ChosenDialog,
@@ -259,21 +260,15 @@ def _write_blocks(
             for offset, assignments in enumerate(size.assignments_of_hits)
         ]
         hits += block_hits
+        shown = []
         for position, one in enumerate(block):
-            dialog = dialogs[one.dialog.pk]
-            gold = dialog.display_gold if position in checkpoints else None
+            dialog, is_checkpoint = dialogs[one.dialog.pk], position in checkpoints
+            gold = dialog.display_gold if is_checkpoint else None
             cards = cards_of_item(protocol, one.number, candidates[dialog.pk], gold)
-            of_block = [
-                HitItem(
-                    hit=hit,
-                    position=position,
-                    dialog=dialog,
-                    is_checkpoint=position in checkpoints,
-                    cards=[card.stored() for card in cards],
-                )
-                for hit in block_hits
-            ]
-            line = item_line(design, block_number, of_block[0], {one.pk: one for one in candidates[dialog.pk]})
+            shown.append(NewItem(dialog, tuple(card.stored() for card in cards), is_checkpoint))
+        for position, new in enumerate(add_controls(protocol, shown)):
+            of_block = [HitItem(hit=hit, position=position, **new.stored()) for hit in block_hits]
+            line = item_line(design, block_number, of_block[0], {one.pk: one for one in candidates[new.dialog.pk]})
             file_hash.update(line)
             for item in of_block:
                 item.content_hash = sha256(line)

@@ -53,8 +53,16 @@ def item_line(design: StudyDesign, block: int, item: HitItem, candidates: Mappin
                 }
                 for card in item.cards
             ],
+            **_control_entry(item),
         }
     )
+
+
+def _control_entry(item: HitItem) -> dict[str, Any]:
+    """Return what makes the item a control, if it is one."""
+    if item.repeats is None:
+        return {}
+    return {"repeats": item.repeats, **({} if item.told is None else {"told": item.told, "words": item.told_words})}
 
 
 def candidates_of(items: Sequence[HitItem]) -> dict[int, Candidate]:

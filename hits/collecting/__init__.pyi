@@ -6,6 +6,8 @@ from .active_times import span_seconds as span_seconds
 from .confirmed_work import Collected as Collected
 from .confirmed_work import collect as collect
 from .confirmed_work import ratings_from_answer as ratings_from_answer
+from .controls_counted import CONTROL_COUNTS as CONTROL_COUNTS
+from .controls_counted import count_controls as count_controls
 from .hits_with_news import find_hit as find_hit
 from .hits_with_news import our_hits as our_hits
 from .hits_with_news import our_publications as our_publications

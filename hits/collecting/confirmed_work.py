@@ -6,7 +6,7 @@ guaranteed: nothing counts that was sent only to our pages; answers that we have
 copy; running this twice, or two at once, changes nothing.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -24,14 +24,24 @@ from hits.budgeting import (
     note_gone,
     note_places,
 )
+from hits.collecting.controls_counted import CONTROL_COUNTS, count_controls
 from hits.collecting.hits_with_news import has_news, known_counts, look_up_hits, our_publications, recently_rejected
 from hits.crowds import Market, MarketAssignment, call_in_threads, crowd_of, origin_of
 from hits.errors import MarketRefused
-from hits.models import Answer, Assignment, Event, Offering, Payment, Publication, Rating, Study, Submission
+from hits.models import Answer, Assignment, Event, HitItem, Offering, Payment, Publication, Rating, Study, Submission
 from hits.models.assignment import AssignmentQuerySet
-from hits.models.cards import Card
 from hits.protocols import Protocol, missing_work
-from hits.serving import AnswersCopy, CopyOf, FrozenHit, copy_of, frozen_hit, read_copy, rebuild_answers, says_the_same
+from hits.serving import (
+    AnswersCopy,
+    CopyOf,
+    FrozenHit,
+    FrozenItem,
+    copy_of,
+    frozen_hit,
+    read_copy,
+    rebuild_answers,
+    says_the_same,
+)
 
 GRACE = timedelta(minutes=5)  # how long after its time limit we wait for the marketplace to report an assignment
 
@@ -255,19 +265,25 @@ def _rebuild_submission(hit: FrozenHit, submission_pk: int, handed_in: _HandedIn
 
 
 def _save_ratings(hit: FrozenHit, submission: Submission) -> None:
-    cards = {item.pk: item.cards for item in hit.items}
+    items = {item.pk: item for item in hit.items}
+    answers = list(Answer.objects.filter(assignment=submission.assignment_id))
     Rating.objects.bulk_create(
         rating
-        for answer in Answer.objects.filter(assignment=submission.assignment_id)
-        for rating in ratings_from_answer(hit.study.protocol, submission, answer, cards[answer.item_id])
+        for answer in answers
+        for rating in ratings_from_answer(hit.study.protocol, submission, answer, items[answer.item_id])
     )
+    if any(item.repeats is not None for item in hit.items):
+        count_controls(hit.study.protocol, hit.items, answers).note(submission)
+        submission.save(update_fields=CONTROL_COUNTS)
 
 
 def ratings_from_answer(
-    protocol: Protocol[Any], submission: Submission, answer: Answer, cards: Sequence[Card]
+    protocol: Protocol[Any], submission: Submission, answer: Answer, item: FrozenItem | HitItem
 ) -> Iterator[Rating]:
-    """Yield the ratings, not saved yet, that follow from an answer to an item with these cards."""
-    for one in protocol.judgements(answer.value, answer.card_order, cards):
+    """Yield the ratings, not saved yet, that follow from an answer to this item: none from a control's."""
+    if item.repeats is not None:
+        return
+    for one in protocol.judgements(answer.value, answer.card_order, item.cards):
         yield Rating(
             submission=submission,
             item_id=answer.item_id,

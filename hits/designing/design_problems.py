@@ -17,6 +17,7 @@ from hits.crowds import CROWDS, planned_crowd
 from hits.designing.analysis_problems import find_impossible_analysis
 from hits.designing.asking_problems import find_impossible_asking
 from hits.designing.choice_problems import MOST_IDS_SHOWN, find_wrong_choice
+from hits.designing.control_problems import find_impossible_controls, find_too_small_hits
 from hits.designing.selecting import Selection, fill_blocks, missing_replies, select_dialogs
 from hits.designing.sizing import size_of_batches
 from hits.errors import DesignProblem, InvalidStudy
@@ -85,7 +86,10 @@ def _look_through_data(design: StudyDesign) -> tuple[list[DesignProblem], list[S
         problems += find_wrong_choice(known, part, selection)
         if design.data.incomplete == "refuse":
             problems += _find_unanswered_dialogs(known, selection)
-    return problems or _find_too_few_golds(design, fill_blocks(design, selections)), selections
+    if not problems:
+        chosen = fill_blocks(design, selections)
+        problems = _find_too_few_golds(design, chosen) or find_too_small_hits(design, chosen)
+    return problems, selections
 
 
 # --- The settings alone ----------------------------------------------------------------------------------------------
@@ -167,6 +171,7 @@ def _find_contradictions(design: StudyDesign) -> list[DesignProblem]:
     problems += protocol.problems()
     problems += find_impossible_asking(protocol)
     problems += _find_impossible_checkpoints(design, datasets)
+    problems += find_impossible_controls(design)
     problems += _find_impossible_bonus(design)
     problems += _find_impossible_screening(design)
     problems += _find_impossible_time(design)

@@ -5,7 +5,7 @@ from typing import Any
 
 from evalplatform.wording import count_of
 from hits.designing.sizing import BatchSize, cost_of, hourly_pay_cents, rating_count
-from hits.models.design import StudyDesign
+from hits.models.design import CheckpointPart, StudyDesign
 from hits.models.money import money
 
 
@@ -16,6 +16,11 @@ def describe_size(design: StudyDesign, size: BatchSize) -> Iterator[str]:
     makes = "makes" if size.different_dialogs == 1 else "make"
     dialogs = count_of(size.different_dialogs, "dialog")
     yield f"{dialogs}{shown} {makes} {count_of(size.block_count, 'HIT')}: {sizes}"
+    if design.checkpoints.controls:
+        yield (
+            f"each HIT also has {describe_controls(design.checkpoints)}, which make no ratings, but take time: count "
+            "it in the minutes that a HIT takes"
+        )
     if len(size.assignments_of_hits) > 1:
         parts = " + ".join(map(str, size.assignments_of_hits))
         yield (
@@ -26,6 +31,12 @@ def describe_size(design: StudyDesign, size: BatchSize) -> Iterator[str]:
         yield f"the dialogs don't fill HITs of {design.hits.dialogs_per_hit}, so some are smaller, at the same pay"
     if size.dropped_count:
         yield f"{count_of(size.dropped_count, 'dialog is', 'dialogs are')} left out, so that every HIT is full"
+
+
+def describe_controls(rules: CheckpointPart) -> str:
+    """Name a HIT's controls: "1 attention check and 2 repeats"."""
+    counted = [(rules.attention_checks, "attention check"), (rules.repeats, "repeat")]
+    return " and ".join(count_of(count, name) for count, name in counted if count)
 
 
 def describe_cost(design: StudyDesign, size: BatchSize) -> Iterator[str]:

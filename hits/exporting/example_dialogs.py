@@ -65,7 +65,7 @@ def choose_dialogs(kept: pd.DataFrame) -> dict[str, tuple[Key, float]]:
 def _dialog(study: Study, key: Key, kept: pd.DataFrame, title: str) -> Iterator[str]:
     dataset, external_id, block = key
     of_dialog = HitItem.objects.filter(dialog__dataset__name=dataset, dialog__external_id=external_id)
-    items = of_dialog.filter(hit__study=study, hit__block=block)
+    items = of_dialog.filter(hit__study=study, hit__block=block, repeats=None)
     row = items.select_related("hit").order_by("hit__number").first()
     if row is None:
         return

@@ -32,6 +32,7 @@ from hits.models.countries import COUNTRY_CODES
 from hits.models.money import SIGNS, USUAL_CURRENCY, cents_from_amount
 from hits.models.screening_rule import ScreeningRule
 
+ANSWER_TOLD = "{answer}"  # stands in the words of an attention check for the answer that it tells
 USUAL_CROWD = "mturk"  # a design that names no crowd is meant for this one
 NAME_PATTERN = r"^[a-z0-9][a-z0-9-]{0,59}$"
 
@@ -138,6 +139,21 @@ class CheckpointPart(Part):
     max_attempts: int = Field(0, ge=0, le=100)  # presses of Bonus Validate; 0 means no limit
     counts: Literal["final", "first check"] = "final"  # which placement wins the point (hits.protocols.checkpoints)
     feedback: Literal["at once", "after submission"] = "at once"  # Bonus Validate tells, or the page tells at the end
+    # Controls: items that come on top of a HIT's dialogs and make no ratings. They are written down only where set.
+    attention_checks: int = Field(0, ge=0, le=10, exclude_if=_is_empty)  # a HIT; each tells what to answer
+    repeats: int = Field(0, ge=0, le=20, exclude_if=_is_empty)  # a HIT: earlier items that come again
+    attention_text: Annotated[
+        str, StringConstraints(max_length=1000, strip_whitespace=True), AfterValidator(_refuse_control_characters)
+    ] = Field("", exclude_if=_is_empty)  # what an attention check says; the usual words if empty
+
+    @property
+    def controls(self) -> int:
+        return self.attention_checks + self.repeats
+
+    @property
+    def control_setting(self) -> str:
+        """Return the setting that a problem with the number of controls names."""
+        return "checkpoints.repeats" if self.repeats else "checkpoints.attention_checks"
 
 
 class PayPart(Part):
@@ -296,6 +312,11 @@ class StudyDesign(Part):
     def tells_points(self) -> bool:
         """False if pages say nothing of points: there is no bonus, and no button that would tell them."""
         return bool(self.pay.bonus_cents) or self.checkpoints.feedback == "at once"
+
+    @property
+    def items_per_hit(self) -> int:
+        """Return how many conversations a worker goes through in a full HIT: its dialogs and the controls."""
+        return self.hits.dialogs_per_hit + self.checkpoints.controls
 
     @property
     def primary_pairs(self) -> list[tuple[str, str]]:

@@ -50,12 +50,22 @@ class HitItem(models.Model):
     is_checkpoint = models.BooleanField()
     cards: "models.Field[Sequence[Card], Sequence[Card]]" = CardsField()
     content_hash = models.CharField(max_length=64)
+    # Only a control has these (hits.protocols.controls): the position of the item that it shows again, and for an
+    # attention check, which answer it tells and in which words.
+    repeats = models.PositiveSmallIntegerField(null=True)
+    told = models.PositiveSmallIntegerField(null=True)
+    told_words = models.TextField(blank=True, default="")
 
     class Meta:
         ordering = ["position"]
         constraints = [
             models.UniqueConstraint(fields=["hit", "position"], name="one_item_per_hit_and_position"),
-            models.UniqueConstraint(fields=["hit", "dialog"], name="one_item_per_hit_and_dialog"),
+            models.UniqueConstraint(
+                fields=["hit", "dialog"], condition=Q(repeats=None), name="one_item_per_hit_and_dialog"
+            ),
+            models.CheckConstraint(
+                condition=Q(told=None) | Q(repeats__isnull=False), name="attention_check_shows_an_item_again"
+            ),
         ]
 
     def __str__(self) -> str:

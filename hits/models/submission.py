@@ -75,6 +75,12 @@ class Submission(models.Model):
     answer_xml = models.TextField()
     is_rebuilt = models.BooleanField(default=False)  # our answers were lost, or differed from the marketplace's copy
     problem = models.TextField(blank=True)  # why there are no ratings; empty if there are some
+    # What its controls told (hits.collecting.controls_counted): how many attention checks it had and obeyed, and of how
+    # many ratings that were asked for twice it gave the same.
+    attention_checks = models.PositiveSmallIntegerField(default=0)
+    attention_passed = models.PositiveSmallIntegerField(default=0)
+    said_twice = models.PositiveSmallIntegerField(default=0)
+    said_alike = models.PositiveSmallIntegerField(default=0)
     collected_at = models.DateTimeField()
     decided_at = models.DateTimeField(null=True)  # when a person here approved or rejected it
     rejecting_at = models.DateTimeField(null=True)  # set just before we reject it, until the marketplace answers

@@ -6,6 +6,10 @@ from .checkpoints import is_lost as is_lost
 from .checkpoints import is_won as is_won
 from .checkpoints import passes_at_first as passes_at_first
 from .checkpoints import wins_point as wins_point
+from .controls import SaidTwice as SaidTwice
+from .controls import obeys as obeys
+from .controls import said_twice as said_twice
+from .controls import words_told as words_told
 from .criteria import OVERALL as OVERALL
 from .criteria import Criterion as Criterion
 from .criteria import problems_of_criteria as problems_of_criteria

@@ -15,7 +15,7 @@ from hits.models.cards import Card
 from hits.models.design import CheckpointPart, Name, Part, StudyDesign, TaskPart, Text, WarmUpPart, WarmUpReply
 from hits.protocols import areas_texts
 from hits.protocols.criteria import OVERALL, Criterion, Key, Scale
-from hits.protocols.protocol import Instrument, Judgement, OwnSetting, Presented, Protocol, Value
+from hits.protocols.protocol import Instrument, Judgement, OwnSetting, Presented, Protocol, Told, Value
 from hits.protocols.sent_answers import InvalidAnswer, Place, Sent, by_cards, by_places
 from hits.stats import score_of
 
@@ -116,6 +116,12 @@ class Areas(Protocol[AreasDesign]):
         before: dict[str, str] = checked["areas"]
         moved: int = sum(final["areas"].get(card) != area for card, area in before.items())
         return moved >= REDONE_SHARE * len(before)
+
+    def told_answers(self, cards: int) -> Sequence[Told]:
+        return [
+            Told(f"put every reply into {label}", self.sent_by([level] * cards))
+            for level, label in enumerate(self.scale.labels)
+        ]
 
     @cached_property
     def criteria(self) -> Sequence[Criterion]:

@@ -22,7 +22,7 @@ from hits.protocols.likert_design import (
     find_impossible_share,
     find_unknown_criteria,
 )
-from hits.protocols.protocol import Instrument, Judgement, OwnSetting, Presented, Protocol, Value
+from hits.protocols.protocol import Instrument, Judgement, OwnSetting, Presented, Protocol, Told, Value
 from hits.protocols.sent_answers import InvalidAnswer, Place, Sent, by_cards, by_places
 
 CANT_SAY = "cant_say"
@@ -177,6 +177,19 @@ class Likert(Protocol[LikertDesign]):
         after = _flat(final)
         changed = sum(after.get(key) != said for key, said in before.items())
         return bool(changed) and changed >= REDONE_SHARE * len(before)
+
+    def told_answers(self, cards: int) -> Sequence[Told]:
+        last = len(self.scale.values) - 1
+        levels = (0, last) if self.design.task.answer_by == "slider" else range(last + 1)  # the ends are easy to hit
+        return [Told(self._told_in_words(level), self.sent_by([level] * cards)) for level in levels]
+
+    def _told_in_words(self, level: int) -> str:
+        """Name one point for all criteria, or each criterion's own where their scales differ."""
+        said = {one.title: one.scale.label(self._rated(one.scale, [level])["0"]) for one in self.criteria}
+        points = set(said.values())
+        if len(points) == 1:
+            return f"choose {points.pop()} {'on every scale ' if len(said) > 1 else ''}for every reply"
+        return f"choose {_joined([f'{point} on {title}' for title, point in said.items()])} for every reply"
 
     # --- Ratings
 

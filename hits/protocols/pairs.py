@@ -16,7 +16,7 @@ from hits.models.design import WarmUpReply
 from hits.protocols.compared_cards import compare_cards
 from hits.protocols.criteria import Criterion, Key, Scale
 from hits.protocols.pairs_design import PairQuestion, PairsDesign, PairsWarmUpReply, find_pairless_settings
-from hits.protocols.protocol import Instrument, Judgement, OwnSetting, Presented, Protocol, Value
+from hits.protocols.protocol import Instrument, Judgement, OwnSetting, Presented, Protocol, Told, Value
 from hits.protocols.sent_answers import InvalidAnswer, Sent
 
 WITH_TIES = Scale(("win", "tie", "loss"), ("better", "as good", "worse"), (1, 0, -1))
@@ -149,6 +149,14 @@ class Pairs(Protocol[PairsDesign]):
 
     def is_redone(self, checked: Value, final: Value) -> bool:
         return bool(checked["better"] != final["better"])
+
+    def told_answers(self, cards: int) -> Sequence[Told]:
+        everywhere = " for every question" if len(self.criteria) > 1 else ""
+        last = len(self.scale.values) - 1
+        told = [("A is better", [0, last]), ("B is better", [last, 0])]
+        if self.design.task.may_tie:
+            told.append(("As good", [0, 0]))
+        return [Told(f"choose “{words}”{everywhere}", self.sent_by(levels)) for words, levels in told]
 
     # --- Ratings
 

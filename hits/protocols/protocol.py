@@ -77,6 +77,14 @@ class Instrument:
     described: str
 
 
+@dataclass(frozen=True)
+class Told:
+    """An answer that an attention check may tell. `words` follow "please"; `sent` is what the page would send."""
+
+    words: str
+    sent: dict[str, Any]
+
+
 class Protocol(ABC, Generic[Design]):
     """One way of asking, with one study's settings."""
 
@@ -217,6 +225,23 @@ class Protocol(ABC, Generic[Design]):
     @abstractmethod
     def is_redone(self, checked: Value, final: Value) -> bool:
         """Return whether so much has changed since a check that the dialog was in effect answered again."""
+
+    def told_answers(self, cards: int) -> Sequence[Told]:
+        """Return the answers that an attention check of so many cards may tell; the design's seed draws one.
+
+        Frozen studies store its number, so the order never changes. No two answers may be the same.
+        """
+        best, worst = 0, len(self.scale.values) - 1
+        if self.criteria[0].is_comparison:
+            others = [worst] * (cards - 1)
+            return [
+                Told("choose the first reply as the better one", self.sent_by([best, *others])),
+                Told("choose the last reply as the better one", self.sent_by([*others, best])),
+            ]
+        return [
+            Told(f"answer “{label}” about every reply", self.sent_by([level] * cards))
+            for level, label in enumerate(self.scale.labels)
+        ]
 
     # --- Ratings
 

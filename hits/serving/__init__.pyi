@@ -10,6 +10,7 @@ from .copies import read_copy as read_copy
 from .copies import rebuild_answers as rebuild_answers
 from .copies import says_the_same as says_the_same
 from .frozen import FrozenHit as FrozenHit
+from .frozen import FrozenItem as FrozenItem
 from .frozen import drafted_study as drafted_study
 from .frozen import frozen_hit as frozen_hit
 from .frozen import frozen_offering as frozen_offering

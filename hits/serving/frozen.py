@@ -55,6 +55,9 @@ class FrozenItem:
     texts: tuple[str, ...]  # the text of each card, as shown
     gold_card: int | None  # None unless the item is a checkpoint
     shuffled: tuple[int, ...]  # the cards as the first rotation shows them
+    repeats: int | None  # of a control: the position of the item that it shows again
+    told: int | None  # of an attention check: which answer it tells (hits.protocols.controls)
+    told_words: str
 
     @property
     def card_count(self) -> int:
@@ -62,8 +65,10 @@ class FrozenItem:
         return sum(card.is_shown for card in self.cards)
 
     def order(self, rotation: int) -> list[int]:
-        """Return the card at each place on the page, for the worker with this rotation."""
-        return rotate_cards([card for card in self.shuffled if self.cards[card].is_shown], rotation)
+        """Return the card at each place on the page, for the worker with this rotation. A control shows them the other
+        way round, so that nobody answers it by the places."""
+        order = rotate_cards([card for card in self.shuffled if self.cards[card].is_shown], rotation)
+        return order if self.repeats is None else order[::-1]
 
 
 @dataclass(frozen=True)
@@ -147,6 +152,7 @@ def _load_hit(study_key: UUID, number: int, offering: Offering | None) -> Frozen
         rows.values_list(
             *("hit", "hit__block", "hit__assignments", "pk", "position", "cards"),
             *("dialog__dataset__name", "dialog__external_id", "dialog__turns", "dialog__gold"),
+            *("repeats", "told", "told_words"),
         )
     )
     if not values:
@@ -185,12 +191,13 @@ def _make_items(
 
 
 def _make_item(study: FrozenStudy, row: tuple[Any, ...], texts: dict[int, str], dropped: Collection[int]) -> FrozenItem:
-    _, _, _, pk, position, cards, dataset, external_id, turns, gold = row
+    _, _, _, pk, position, cards, dataset, external_id, turns, gold, *of_control = row
     found = (texts[card.candidates[0]] if card.candidates else display_text(gold, turns) for card in cards)
     shown = tuple(map(study.design.shown, found))
     shuffled = tuple(shuffle_cards(study.order_secret, dataset, external_id, len(cards)))
     living = living_cards(cards, dropped)
-    return FrozenItem(pk, position, dataset, external_id, turns, living, shown, gold_card(cards), shuffled)
+    told = (living, shown, gold_card(cards), shuffled, *of_control)
+    return FrozenItem(pk, position, dataset, external_id, turns, *told)
 
 
 def _hits_of_block(study: FrozenStudy, pk: int, number: int, block: int) -> tuple[int, ...]:

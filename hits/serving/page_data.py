@@ -95,7 +95,7 @@ def shown_pages(hit: FrozenHit, assignment: Assignment | None) -> list[dict[str,
 def drafted_page(study: FrozenStudy) -> dict[str, Any]:
     """Return what a worker would see before accepting a HIT of a study that is still being designed."""
     design = study.design
-    dialogs, bonus_dialogs = design.hits.dialogs_per_hit, design.checkpoints.per_hit
+    dialogs, bonus_dialogs = design.items_per_hit, design.checkpoints.per_hit
     return _page_without_work(study, _planned_words(study), dialogs, bonus_dialogs, "shown")
 
 
@@ -182,6 +182,7 @@ def _page_of_dialog(
     return {
         "turns": item.turns,
         "cards": [item.texts[card] for card in item.order(assignment.rotation)],
+        **({"told": item.told_words} if item.told_words else {}),
         "has_bonus": has_bonus,
         "answer": answer_of(hit.study.protocol, answer),
         "bonus": bonus_of(hit, item, assignment, checks) if has_bonus else None,

@@ -24,7 +24,7 @@ class Plan:
     primary; if it is empty, each criterion has a primary family of its own. `is_pooled` says whether the family is
     about all datasets together or about each; None, for ratings without a design, leaves it to what was rated.
     `planned_dialogs` is 0 for all dialogs; `planned_until` says where they end in the frozen order, as the block and
-    how many dialogs of it, and only they are tested.
+    the position in it before which they stand, and only they are tested.
     `tau2` is the mixture variance of the confidence sequence, fixed at freezing; 0 if none was planned. Criteria with
     scales of other lengths have their own, in `tau2_by_criterion`.
     """

@@ -125,7 +125,8 @@ def _shown_dialogs(
     offering: Offering, facts: RatedDialogFacts, indexes: Sequence[int], criterion: Criterion, with_left_out: bool
 ) -> list[ShownDialog]:
     keys = [facts.dialogs[index] for index in indexes]
-    items = HitItem.objects.filter(hit__study=offering.study, dialog__in=keys).select_related("dialog__dataset")
+    rated = HitItem.objects.filter(hit__study=offering.study, repeats=None)
+    items = rated.filter(dialog__in=keys).select_related("dialog__dataset")
     by_dialog: dict[int, list[HitItem]] = {}
     for item in items.order_by("pk"):
         by_dialog.setdefault(item.dialog_id, []).append(item)

@@ -7,6 +7,7 @@ from typing import Any
 from generation.models import Dataset, Generator
 from hits.crowds import CROWDS, FIRST_CHOICE, WHO_REACHES_PEOPLE, Crowd, crowd_in, options_of
 from hits.errors import DesignProblem
+from hits.models.design import ANSWER_TOLD
 from hits.models.money import SIGNS
 from hits.protocols import PROTOCOLS, OwnSetting, protocol_in
 from hits.views.analysis_fields import analysis_fields
@@ -127,6 +128,24 @@ def _checkpoint_fields(settings: Mapping[str, Any], own: OwnFields) -> list[Sett
             "Workers hear of their points",
             "choice",
             choices=[("at once", "at once, by Bonus Validate"), ("after submission", "after they have submitted")],
+        ),
+        SettingField(
+            "checkpoints.attention_checks",
+            "Attention checks a HIT",
+            "number",
+            "Conversations that tell plainly what to answer, on top of the dialogs: no ratings, no points.",
+        ),
+        SettingField(
+            "checkpoints.attention_text",
+            "An attention check says",
+            "text",
+            f"The usual words if empty. {ANSWER_TOLD} stands for the answer.",
+        ),
+        SettingField(
+            "checkpoints.repeats",
+            "Repeats a HIT",
+            "number",
+            "Dialogs that come again, on top of the dialogs: how far a worker agrees with himself or herself.",
         ),
         SettingField("screening", "What is left out of the results", "screening", "Nobody's pay depends on it."),
     ]

@@ -47,6 +47,8 @@ export interface CrowdWords {
 export interface Dialog {
   turns: string[];
   cards: string[];
+  /** What to answer; only attention checks have it. */
+  told?: string;
   has_bonus: boolean;
   answer: Answer;
   bonus: BonusOut | null;

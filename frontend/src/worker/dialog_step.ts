@@ -56,7 +56,8 @@ export function dialogStep(
   const bonus = dialog.bonus === null ? null : new BonusPanel(protocol, dialog, dialog.bonus, data.facts.what_counts, actions);
   const problem = problemBox(dialog, protocol.words.allTheSame, actions.dialogChanged);
   const place = `Conversation ${position + 1} of ${data.dialogs.length}, with ${count(dialog.turns.length, "turn")}, stands above the replies.`;
-  const question = quoted("p", "question", data.question);
+  // An attention check tells what to answer in place of the question: crowds call a check fair if it is the question.
+  const question = dialog.told === undefined ? quoted("p", "question", data.question) : quoted("p", "question told", dialog.told);
   question.id = "question";
 
   return {
