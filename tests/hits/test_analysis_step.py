@@ -165,11 +165,11 @@ def test_a_study_is_warned_of_too_few_planned_dialogs_however_many_it_has() -> N
     assert any(one.startswith("No difference can be found with 4 dialogs") for one in summary.warnings)
 
 
-@pytest.mark.usefixtures("example_corpus")
 def points(told: str) -> float:
     return float(told.split()[0])
 
 
+@pytest.mark.usefixtures("example_corpus")
 def test_the_planner_says_what_stopping_would_save_whether_the_design_stops_or_not() -> None:
     usual = create_study(with_analysis(), None)
     stops = create_study({**with_analysis(stop_when_decided=True), "name": "stops"}, None)
