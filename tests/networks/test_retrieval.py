@@ -17,6 +17,7 @@ from generation.contexts import Context
 from generation.corpora.import_records import DialogRecord
 from generation.errors import CheckpointRefused, DataRefused, SettingsRefused, TrainingRefused
 from generation.networks.checkpoint import load_checkpoint
+from generation.networks.labeller import MOST_LABEL_TOKENS
 from generation.networks.pool_vectors import best_replies, open_vectors
 from generation.networks.reply_pool import make_pool
 from generation.networks.retrieval import RetrievalTransformer, train_words
@@ -37,9 +38,8 @@ def fill(parameter: torch.Tensor, start: int) -> None:
 
 
 def test_the_paper_s_sizes_give_its_numbers_of_parameters() -> None:
-    network = build_unfilled(
-        lambda: RetrievalTransformer(RetrievalConfig("retrieval", 250_006, max_tokens=1000 - MOST_LABEL_TOKENS))
-    )
+    config = RetrievalConfig("retrieval", 250_006, max_tokens=1000 - MOST_LABEL_TOKENS)
+    network = build_unfilled(lambda: RetrievalTransformer(config))
 
     trained = sum(one.numel() for one in network.parameters())
     assert trained == 83_673_000
