@@ -86,8 +86,19 @@ class Asked:
         found: list[tuple[float, int]] = self._kind().score_gold(contexts, [one.gold for one in dialogs])
         return found
 
+    def score_gold_told_polarity(self, dialogs: Sequence[Dialog]) -> list[tuple[float, int]]:
+        """Return the same from a generator that is told whether the dialog's emotion is a positive one."""
+        contexts = [_make_context(one) for one in dialogs]
+        found: list[tuple[float, int]] = self._kind().score_gold_told_polarity(contexts, [one.gold for one in dialogs])
+        return found
+
     def rank_emotions(self, dialogs: Sequence[Dialog]) -> list[list[str]]:
         found: list[list[str]] = self._kind().rank_emotions([_make_context(one) for one in dialogs])
+        return found
+
+    def match_replies(self, dialogs: Sequence[Dialog], replies: Sequence[str]) -> list[list[float]]:
+        """Return how well each reply fits each dialog: the higher, the better."""
+        found: list[list[float]] = self._kind().match_replies([_make_context(one) for one in dialogs], replies)
         return found
 
     def _kind(self) -> Any:
@@ -106,14 +117,15 @@ def can_answer(generator: Generator, method: str) -> bool:
 
 
 def _make_context(dialog: Dialog, label: str = "") -> Context:
-    return Context(tuple(dialog.turns), tuple(dialog.turn_labels), forced_label=label)
+    return Context(tuple(dialog.turns), tuple(dialog.turn_labels), forced_label=label, emotion=dialog.emotion)
 
 
 class Replies:
-    """All of a generator's replies to a dataset. Each column is read when it is first asked for."""
+    """All of a generator's replies to a dataset, and the generator itself. Each column is read when it is first asked
+    for."""
 
-    def __init__(self, dataset: Dataset, generator: Generator) -> None:
-        self.dataset, self.generator = dataset, generator
+    def __init__(self, dataset: Dataset, generator: Generator, asked: Asked) -> None:
+        self.dataset, self.generator, self.asked = dataset, generator, asked
         self.candidates: QuerySet[Candidate] = Candidate.objects.filter(dialog__dataset=dataset, generator=generator)
         self.count = self.candidates.count()
 

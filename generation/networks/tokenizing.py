@@ -27,10 +27,11 @@ class EncodedContext:
 
 
 def encode_context(
-    tokenizer: Tokenizer, turns: Sequence[str], labels: Sequence[str], max_tokens: int
+    tokenizer: Tokenizer, turns: Sequence[str], labels: Sequence[str], max_tokens: int, before: Sequence[int] = ()
 ) -> EncodedContext:
     """Encode a context. Turns without labels count as neutral. A context that is too long loses its oldest turns; a
-    last turn that is too long by itself loses its beginning."""
+    last turn that is too long by itself loses its beginning. The tokens `before` always stand at the beginning."""
+    room = max_tokens - len(before)
     names = labels or [NEUTRAL] * len(turns)
     ids: list[int] = []
     segments: list[int] = []
@@ -38,15 +39,17 @@ def encode_context(
     first = len(turns)
     for index in reversed(range(len(turns))):
         turn = [END, *_encode(tokenizer, turns[index]), END]  # the very first token becomes <s> below
-        if ids and len(turn) + len(ids) > max_tokens:
+        if ids and len(turn) + len(ids) > room:
             break
         first = index
         ids = turn + ids
         segments = [index % 2] * len(turn) + segments
         label_ids = [LABEL_IDS[names[index]]] * len(turn) + label_ids
-    is_cut_inside = len(ids) > max_tokens
-    ids, segments, label_ids = ids[-max_tokens:], segments[-max_tokens:], label_ids[-max_tokens:]
-    ids[:1] = [BEGIN]
+    is_cut_inside = len(ids) > room
+    ids, segments, label_ids = ids[-room:], segments[-room:], label_ids[-room:]
+    ids[:1] = [BEGIN, *before]
+    segments[:1] = segments[:1] * (1 + len(before))
+    label_ids[:1] = label_ids[:1] * (1 + len(before))
     return EncodedContext(ids, segments, label_ids, first + is_cut_inside, len(turns) % 2)
 
 
@@ -80,24 +83,29 @@ def train_tokenizer(texts: Iterable[str], vocabulary_size: int) -> Tokenizer:
         show_progress=False,
     )
     tokenizer.train_from_iterator(texts, trainer)
-    return _configure(tokenizer)
+    return configure(tokenizer)
 
 
 def load_tokenizer(path: Path) -> Tokenizer:
-    """Read a tokenizer.json, from a file or from the folder that has one. It may be ours or RoBERTa's."""
+    """Read a byte-level BPE from a tokenizer.json, ours or RoBERTa's."""
+    tokenizer = read_tokenizer(path)
+    if any(tokenizer.token_to_id(token) != number for number, token in enumerate(SPECIAL_TOKENS)):
+        raise CheckpointRefused(f"{path} must begin with the tokens {' '.join(SPECIAL_TOKENS)}, as RoBERTa's does.")
+    return configure(tokenizer)
+
+
+def read_tokenizer(path: Path) -> Tokenizer:
+    """Read any tokenizer.json, from a file or from the folder that has one."""
     file = path / "tokenizer.json" if path.is_dir() else path
     try:
-        tokenizer = Tokenizer.from_str(file.read_text(encoding="utf-8"))
+        return Tokenizer.from_str(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise CheckpointRefused(f"There is no tokenizer.json in {path}.") from None
     except Exception as error:  # the library raises plain Exception
         raise CheckpointRefused(f"{file} is not a tokenizer: {error}") from error
-    if any(tokenizer.token_to_id(token) != number for number, token in enumerate(SPECIAL_TOKENS)):
-        raise CheckpointRefused(f"{file} must begin with the tokens {' '.join(SPECIAL_TOKENS)}, as RoBERTa's does.")
-    return _configure(tokenizer)
 
 
-def _configure(tokenizer: Tokenizer) -> Tokenizer:
+def configure(tokenizer: Tokenizer) -> Tokenizer:
     tokenizer.no_truncation()
     tokenizer.no_padding()
     tokenizer.encode_special_tokens = True  # "</s>" typed by someone is text, not the end of a turn

@@ -3,10 +3,10 @@
 It has an encoder of the context and a decoder of the reply, and one embedder for both. Shapes are as in layers.py.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -15,14 +15,15 @@ from torch import Tensor, nn
 
 from generation.contexts import Context
 from generation.decoding.decoding_settings import DecodingSettings
-from generation.decoding.projection import ProjectedNextTokens, Projection, pack_output
+from generation.decoding.projection import Projection, pack_output
 from generation.networks.answering import SCORED_AT_ONCE, DecodingAnswerer, ReadContexts, score_in_batches
 from generation.networks.batches import SourceBatch, stack, stack_contexts
 from generation.networks.checkpoint import Checkpoint, read_output_weight
-from generation.networks.family import Family
+from generation.networks.family import Family, Part
+from generation.networks.labeller import LABELLER, LabellerPart, label_ids
 from generation.networks.layers import Decoder, Embedder, Encoder, causal_mask, initialise, padding_mask
 from generation.networks.network_config import NetworkConfig
-from generation.networks.reply_state import ReplyState
+from generation.networks.reply_state import CachedDecoder, ReplyState
 from generation.networks.tokenizing import (
     BEGIN,
     END,
@@ -39,6 +40,17 @@ from generation.training.objective import Batch, Objective, Scored, score_tokens
 if TYPE_CHECKING:
     from generation.training.plan import Plan, Say
     from generation.training.world import World
+
+
+@dataclass(kw_only=True)
+class TransformerState(ReplyState):
+    segments: Tensor  # [B, 1]: which speaker replies
+    labels: Tensor | None  # [B, 1]: the emotion or intent of the reply
+
+    def keep_dialogs(self, kept: Tensor) -> None:
+        super().keep_dialogs(kept)
+        self.segments = self.segments[kept]
+        self.labels = None if self.labels is None else self.labels[kept]
 
 
 class Transformer(nn.Module):
@@ -86,11 +98,11 @@ class Transformer(nn.Module):
         reply_segments: Tensor,
         source_labels: Tensor | None = None,
         reply_labels: Tensor | None = None,
-    ) -> ReplyState:
+    ) -> TransformerState:
         """Read the contexts, [B, S]. The speaker of the reply and its label are one number for each dialog, [B]."""
         mask = padding_mask(source_ids, PAD)
         memory = self.encoder(self.embedder(source_ids, source_segments, source_labels), mask)
-        return ReplyState(
+        return TransformerState(
             memory=[layer.cross_attention.project(memory) for layer in self.decoder],
             memory_mask=mask,
             segments=reply_segments[:, None],
@@ -98,7 +110,7 @@ class Transformer(nn.Module):
             visible=torch.ones(len(source_ids), 1, 0, dtype=torch.bool, device=source_ids.device),
         )
 
-    def read_tokens(self, tokens: Tensor, state: ReplyState) -> Tensor:
+    def read_tokens(self, tokens: Tensor, state: TransformerState) -> Tensor:
         """Read one more token of each beam: [B, beams] -> last states [B, beams, W], which `output` scores."""
         state.make_room(tokens.shape[1])
         states: Tensor = self.embedder(tokens, state.segments, state.labels, state.position)
@@ -111,30 +123,8 @@ class Transformer(nn.Module):
         return states
 
 
-class TransformerDecoder:
-    """The Decoder of a Transformer, for the code in decoding/."""
-
+class TransformerDecoder(CachedDecoder):
     first_token, end_token = BEGIN, END
-
-    def __init__(self, network: Transformer, projection: Projection, state: ReplyState) -> None:
-        self._network, self._projection, self._state = network, projection, state
-
-    @property
-    def dialogs(self) -> int:
-        return self._state.dialogs
-
-    @property
-    def device(self) -> torch.device:
-        return self._state.device
-
-    def step(self, tokens: Tensor) -> ProjectedNextTokens:
-        return ProjectedNextTokens(self._projection, self._network.read_tokens(tokens, self._state))
-
-    def keep_beams(self, parents: Tensor) -> None:
-        self._state.choose_beams(parents)
-
-    def keep_dialogs(self, kept: Tensor) -> None:
-        self._state.keep_dialogs(kept)
 
 
 @dataclass(frozen=True)
@@ -156,7 +146,7 @@ class TransformerAnswerer(DecodingAnswerer[EncodedBatch]):
         labels = self.choose_labels(contexts, source)
         return EncodedBatch(labels, [context.turns_cut for context in encoded], encoded, source)
 
-    def begin(self, read: EncodedBatch) -> TransformerDecoder:
+    def begin(self, read: EncodedBatch, seeds: Sequence[int]) -> TransformerDecoder:
         state = self.network.begin_replies(
             read.source["source_ids"], read.source["source_segments"], self.reply_segments(read.encoded)
         )
@@ -167,8 +157,9 @@ class TransformerAnswerer(DecodingAnswerer[EncodedBatch]):
 
     def encode(self, contexts: Sequence[Context]) -> list[EncodedContext]:
         tokenizer, longest = self.checkpoint.tokenizer, self.checkpoint.config.max_tokens
+        labeller = self.checkpoint.parts.get(LABELLER)
         return [
-            encode_context(tokenizer, context.turns, labels, longest)
+            encode_context(tokenizer, context.turns, labels, longest, label_ids(tokenizer, labeller, context.turns))
             for context, labels in zip(contexts, self.label_turns(contexts), strict=True)
         ]
 
@@ -211,21 +202,27 @@ class TransformerAnswerer(DecodingAnswerer[EncodedBatch]):
 
 
 class TransformerFamily(Family):
+    parts: ClassVar[Mapping[str, Part]] = {LABELLER: LabellerPart()}
     has_likelihood = True
 
     def build(self, config: NetworkConfig) -> nn.Module:
         return Transformer(config)
 
-    def train_tokenizer(self, texts: Iterable[str], vocabulary_size: int) -> Tokenizer:
-        return train_tokenizer(texts, vocabulary_size)
+    def train_tokenizer(self, texts: Iterable[str], plan: "Plan") -> Tokenizer:
+        return train_tokenizer(texts, plan.vocabulary_size)
 
     def load_tokenizer(self, path: Path) -> Tokenizer:
         return load_tokenizer(path)
 
     def prepare(self, part: str, plan: "Plan", world: "World", say: "Say") -> Objective:
-        from generation.networks.preparing import prepare_generator
+        from generation.networks.preparing import Recipe, prepare_generator
 
-        return prepare_generator(self, score_transformer, plan, world, say)
+        return prepare_generator(self, Recipe(score_transformer), plan, world, say)
+
+    def take(self, name: str, place: str) -> Any:
+        from generation.training.labeller_training import load_labeller
+
+        return load_labeller(place)
 
     def answerer(self, checkpoint: Checkpoint, settings: dict[str, Any]) -> TransformerAnswerer:
         return TransformerAnswerer(checkpoint, DecodingSettings(**settings))
