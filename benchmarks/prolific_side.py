@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from localprolific.models import Participant, ProlificStudy, ProlificSubmission
 
 CENTS_ENOUGH = 10**10
+HOURS = timedelta(hours=5)  # longer than anybody may take
 
 
 class ProlificRouter:
@@ -134,9 +135,10 @@ class Rater:
 
     participant: "Participant"
     rng: random.Random
+    late: "OpenPage | None" = None  # what they are still at when their time is over
 
-    def take_part(self, study: "Study", now: "datetime") -> str:
-        """Return what happened: done, returned, abandoned, or turned away."""
+    def take_part(self, study: "Study", now: "datetime") -> None:
+        """Come, and hand in, return, give up, or stay at it for too long. Some are turned away."""
         from localprolific import participating
         from localprolific.errors import Refused
 
@@ -145,50 +147,84 @@ class Rater:
                 submission = participating.reserve(self.participant, study_of(study), now)
                 address = participating.start(submission, now)
         except Refused:
-            return "turned away there"
-        code = self._work(address)
-        if not code:
-            return "turned away here"
+            return
+        page = OpenPage.of(address, submission)
         luck = self.rng.random()
-        if luck < 0.05:
-            return "abandoned"
-        with at_prolific():
-            if luck < 0.1:
+        if page is None or luck < 0.05:
+            return
+        if luck < 0.25 and self.late is None:
+            self.late = page
+        elif luck < 0.3:
+            page.hand_in(self.rng)
+            with at_prolific():
                 participating.return_submission(submission, now)
-                return "returned"
-            participating.complete(self.participant, code, now)
-        return "done"
+        else:
+            self._complete(page, now)
 
-    def _work(self, address: str) -> str:
+    def hand_in_late(self, now: "datetime") -> bool:
+        page, self.late = self.late, None
+        if page is not None:
+            self._complete(page, now)
+        return page is not None
+
+    def _complete(self, page: "OpenPage", now: "datetime") -> None:
+        from localprolific import participating
+
+        if code := page.hand_in(self.rng):
+            with at_prolific():
+                participating.complete(self.participant, code, now)
+
+
+@dataclass
+class OpenPage:
+    """Our page in somebody's browser."""
+
+    browser: Any
+    data: dict[str, Any]
+    submission: "ProlificSubmission"
+
+    @classmethod
+    def of(cls, address: str, submission: "ProlificSubmission") -> "OpenPage | None":
         from django.test import Client
 
         browser, url = Client(), urlsplit(address)
         page = browser.get(f"{url.path}?{url.query}")
         if page.status_code != 200:
-            return ""
-        data = json.loads(
-            page.content.decode().split('<script id="hit" type="application/json">')[1].split("</script>")[0]
-        )
-        if data["mode"] != "work":
-            return ""
+            return None
+        found = page.content.decode().split('<script id="hit" type="application/json">')[1].split("</script>")[0]
+        data = json.loads(found)
+        return cls(browser, data, submission) if data["mode"] == "work" else None
 
-        def call(name: str, body: Any) -> Any:
-            headers = {"Authorization": f"Assignment {data['token']}"}
-            return browser.post(
-                f"/work/api/{name}/", json.dumps(body), content_type="application/json", headers=headers
-            )
-
-        call("save", {"consent": data["consent_version"]})
-        answer = call("submit", {"dialogs": [self._rate(*one) for one in enumerate(data["dialogs"])], "feedback": ""})
-        told = answer.json()
-        return str(told.get("code", "")) if told.get("way") == "redirect" else ""
-
-    def _rate(self, position: int, dialog: Any) -> dict[str, Any]:
+    def hand_in(self, rng: random.Random) -> str:
+        """Rate everything, and return the code that our page sends them back with; "" if it refuses the work."""
         from hits.protocols import usual_protocol
 
-        favourite = self.rng.random() < 0.6  # so that many win their bonus
-        levels = [0 if favourite else self.rng.randrange(3) for _ in dialog["cards"]]
-        return {"position": position, "revision": dialog["answer"]["revision"], **usual_protocol().sent_by(levels)}
+        self._call("save", {"consent": self.data["consent_version"]})
+        dialogs = []
+        for position, dialog in enumerate(self.data["dialogs"]):
+            favourite = rng.random() < 0.6  # so that many win their bonus
+            levels = [0 if favourite else rng.randrange(3) for _ in dialog["cards"]]
+            sent = usual_protocol().sent_by(levels)
+            dialogs.append({"position": position, "revision": dialog["answer"]["revision"], **sent})
+        told = self._call("submit", {"dialogs": dialogs, "feedback": ""}).json()
+        return str(told.get("code", "")) if told.get("way") == "redirect" else ""
+
+    def _call(self, name: str, body: Any) -> Any:
+        headers = {"Authorization": f"Assignment {self.data['token']}"}
+        address = f"/work/api/{name}/"
+        return self.browser.post(address, json.dumps(body), content_type="application/json", headers=headers)
+
+
+def let_time_run_out(pages: "Sequence[OpenPage]", rng: random.Random, now: "datetime") -> None:
+    """Let hours pass for those who are still at it: here for all, at Prolific for some."""
+    from hits.models import Assignment
+    from localprolific.models import ProlificSubmission
+
+    for page in pages:
+        for one in Assignment.objects.filter(crowd_assignment_id=page.submission.submission_id):
+            Assignment.objects.filter(pk=one.pk).update(held_at=one.held_at - HOURS, opened_at=one.opened_at - HOURS)
+        if rng.random() < 0.5:
+            ProlificSubmission.objects.filter(pk=page.submission.pk).update(due_at=now)
 
 
 def new_raters(rng: random.Random, count: int) -> list[Rater]:
@@ -232,7 +268,7 @@ def make_study(rng: random.Random) -> "Study":
         "name": name,
         "seed": rng.randrange(2**31),
         "datasets": [{"name": "example-empathetic", "dialogs": 6}, {"name": "example-subtitles", "dialogs": 3}],
-        "hits": {"dialogs": 3, "assignments": 3},
+        "hits": {"dialogs": 3, "assignments": rng.choice([1, 2, 3])},
         "checkpoints": {"per_hit": 2, "datasets": ["example-empathetic"]},
         "pay": {
             **{"currency": "GBP", "reward": "1.50", "bonus": "0.10", "bonus_points": 2},

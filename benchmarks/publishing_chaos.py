@@ -20,6 +20,7 @@ from benchmarks.publishing import ROOT
 from benchmarks.two_sides import (
     MARKET,
     Churn,
+    Limit,
     Server,
     let_time_pass,
     play_chaos,
@@ -42,6 +43,7 @@ REPORTED = (
     "  met by throttle",
     "  met by latency",
     "  met by fail-before",
+    "  met by fail-after",
     "  met by drop-after",
     "  met by insufficient-funds",
     "  met by list-lag",
@@ -65,9 +67,9 @@ def main() -> None:
         sys.exit("Publishing is not exactly once.")
 
 
-def _play(rng: random.Random, server: Server, count: int) -> "Chaos":
+def _play(rng: random.Random, server: Server, limit: Limit) -> "Chaos":
     chaos = Chaos(rng, server)
-    while chaos.tally["runs"] < count:
+    while limit.goes_on(chaos):
         chaos.play()
     chaos.look_at_strangers()
     return chaos

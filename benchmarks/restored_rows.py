@@ -61,6 +61,7 @@ def _tables() -> "list[tuple[type[Model], str]]":
 
     return [
         (models.Offering, "study"),
+        (models.SpendingCap, "offering__study"),
         (models.BonusList, "offering__study"),
         (models.HitPlaces, "offering__study"),
         (models.Publication, "hit__study"),

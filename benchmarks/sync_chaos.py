@@ -1,14 +1,19 @@
 """Kill and disturb collecting and paying over and over: is every answer collected, and everything paid once?
 
-python -m benchmarks.sync_chaos [--rounds 200] [--seed 1]
+python -m benchmarks.sync_chaos [--rounds 200] [--minutes 60] [--seed 1] [--unprotected]
 
 Each round has a study of its own, published to `manage.py localturk`, which has its own process and database. A
 simulated crowd works on it, while `sync_hits` runs once or twice at a time, meets faults, and is ended by SIGKILL at
 random moments. Sometimes our database is restored to an earlier state (and pages are opened again in it), and sometimes
-a day or four pass, so that the marketplace has forgotten its tokens or has approved by itself. Its lists lag, or are
+a day or four pass, so that the marketplace has forgotten its tokens or has approved by itself. Sometimes another server
+with an earlier copy of our database syncs in between. Its lists lag (those of bonuses by minutes), or are
 paged by offset while other projects' HITs come and go. Some workers submit nothing at all. Somebody on the
 marketplace's own pages rejects work, takes that back, and gives bonuses. Then `sync_hits` is started again without
 faults. What workers submitted was noted on the way, and is compared with the marketplace's tables and ours.
+(Work that comes late does not exist here: MTurk takes a HIT back when its time is over.)
+
+With --unprotected, nobody looks at the HIT's bonuses before paying. Then payments must come out double, or this
+benchmark could not find them.
 """
 
 import random
@@ -30,10 +35,12 @@ from benchmarks.sync_side import (
     how_far,
     import_corpus,
     make_study,
+    take_protection_out,
 )
 from benchmarks.two_sides import (
     MARKET,
     Churn,
+    Limit,
     Server,
     let_time_pass,
     play_chaos,
@@ -54,12 +61,15 @@ REPORTED = (
     "  met by throttle",
     "  met by latency",
     "  met by fail-before",
+    "  met by fail-after",
     "  met by drop-after",
     "  met by insufficient-funds",
     "  met by list-lag",
     "  met by offset-pages",
+    "  met by bonuses visible minutes later",
     "  two syncs at once",
     "  restored to an earlier state",
+    "  synced by another installation in between",
     "pages opened again after that, with a form of before",
     "  a day or four later",
     "syncs killed",
@@ -79,14 +89,14 @@ REPORTED = (
 
 
 def main() -> None:
-    chaos = play_chaos(__doc__, "rounds", _play, REPORTED)
+    chaos = play_chaos(__doc__, "rounds", _play, REPORTED, take_protection_out=take_protection_out)
     if any(chaos.tally[what] for what in (*MUST_BE_ZERO, *AND_ZERO)):
         sys.exit("Collecting and paying is not exactly once.")
 
 
-def _play(rng: random.Random, server: Server, count: int) -> "Chaos":
+def _play(rng: random.Random, server: Server, limit: Limit) -> "Chaos":
     chaos = Chaos(rng, server)
-    while chaos.tally["rounds"] < count:
+    while limit.goes_on(chaos):
         chaos.play()
     return chaos
 
@@ -146,6 +156,9 @@ class _Round:
             self._act_by_hand()
             at_once = 1 + (self.rng.random() < 0.4)
             self._sync(at_once)
+            is_elsewhere = earlier is not None and self.rng.random() < 0.3
+            if earlier is not None and is_elsewhere:
+                self._sync_elsewhere(earlier)
             if self.rng.random() < 0.5:
                 self._take_rejections_back()
         is_restored = earlier is not None and self.rng.random() < 0.7
@@ -162,6 +175,7 @@ class _Round:
         self.tally[f"  met by {kind}"] += 1
         self.tally["  two syncs at once"] += at_once > 1
         self.tally["  restored to an earlier state"] += is_restored
+        self.tally["  synced by another installation in between"] += is_elsewhere
         self.tally["  a day or four later"] += bool(hours)
         self.story = f"met by {kind}, {at_once} at once, restored: {is_restored}, {hours} hours later"
         self._take_rejections_back()
@@ -253,6 +267,16 @@ class _Round:
 
     def _sync(self, at_once: int) -> None:
         self._disturb_all([self._start() for _ in range(at_once)])
+
+    def _sync_elsewhere(self, copy: Snapshot) -> None:
+        """Sync with an earlier copy of our database, as another server on the same account would. Then go on with our
+        own, which knows nothing of that."""
+        self.server.wait_for_what_is_on_its_way()
+        ours = Snapshot(self.study)
+        copy.restore()
+        self._sync(1)
+        self.server.wait_for_what_is_on_its_way()
+        ours.restore()
 
     def _start(self) -> "ForkProcess":
         return start_command("sync_hits", self.study.name)

@@ -14,7 +14,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from io import StringIO
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from multiprocessing.context import ForkProcess
 
 MARKET = "market"  # the alias of the marketplace's own database, which only the benchmark's process looks into
-FAULTS = ("throttle", "latency", "fail-before", "drop-after", "insufficient-funds")
+FAULTS = ("throttle", "latency", "fail-before", "fail-after", "drop-after", "insufficient-funds")
+BONUS_LAG_SECONDS = 600
 FORK = multiprocessing.get_context("fork")
 
 
@@ -143,13 +144,17 @@ def some_faults(rng: random.Random) -> Iterator[str | None]:
 
 @contextmanager
 def some_lies(rng: random.Random, churn: "Churn") -> Iterator[list[str]]:
-    """Choose how lists lie: they lag, are paged by offset while other projects' HITs come and go, both, or neither."""
+    """Choose how lists lie: they lag (those of bonuses by minutes), or are paged by offset while other projects' HITs
+    come and go."""
     from localturk.models import Fault
 
     faults = Fault.objects.using(MARKET)
     amounts = {"list-lag": rng.uniform(0.5, 20), "offset-pages": rng.randint(20, 60)}
     told = [kind for kind in amounts if rng.random() < 0.4]
     made = [faults.create(kind=kind, amount=amounts[kind]) for kind in told]
+    if rng.random() < 0.3:
+        told.append("bonuses visible minutes later")
+        made.append(faults.create(kind="list-lag", operation="ListBonusPayments", amount=BONUS_LAG_SECONDS))
     if "offset-pages" in told:
         churn.go_on()
     yield told
@@ -202,19 +207,50 @@ class Played(Protocol):
     problems: list[str]
 
 
+class Limit:
+    """Ends a benchmark after so many rounds, or minutes, and tells every 25 rounds how it goes."""
+
+    def __init__(self, unit: str, count: int, minutes: float) -> None:
+        self.unit = unit
+        self._count = count
+        self._until = time.perf_counter() + 60 * minutes
+        self._told = 0
+
+    def goes_on(self, played: Played) -> bool:
+        done = played.tally[self.unit]
+        if done >= self._told + 25:
+            self._told = done
+            print(f"{done} {self.unit}, {len(played.problems)} problems", file=sys.stderr, flush=True)
+        return done < self._count and time.perf_counter() < self._until
+
+
+Sides = Callable[[str], AbstractContextManager["Server"]]
+
+
 def play_chaos(
-    doc: str | None, unit: str, play: Callable[[random.Random, "Server", int], Played], reported: Sequence[str]
+    doc: str | None,
+    unit: str,
+    play: Callable[[random.Random, "Server", Limit], Played],
+    reported: Sequence[str],
+    sides: Sides = two_sides,
+    take_protection_out: Callable[[], None] | None = None,
 ) -> Played:
     """Play a benchmark and print the outcome. `unit` names what is played 200 times, and the option for how often."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(f"--{unit}", type=int, default=200, dest="count")
+    parser.add_argument("--minutes", type=float, default=10**6, help="begin nothing more after so many")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--database-url", default="", help="for our side; a new SQLite file unless given")
+    if take_protection_out is not None:
+        text = "pay without looking what was paid: payments must come out double"
+        parser.add_argument("--unprotected", action="store_true", help=text)
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("Ended."))  # and so end the marketplace, too
     started = time.perf_counter()
-    with two_sides(options.database_url) as server:
-        played = play(random.Random(options.seed), server, options.count)
+    with sides(options.database_url) as server:
+        if take_protection_out is not None and options.unprotected:
+            take_protection_out()
+        played = play(random.Random(options.seed), server, Limit(unit, options.count, options.minutes))
     for what in reported:
         print(f"{played.tally[what]:>7,} {what}")
     for problem in played.problems:

@@ -13,6 +13,7 @@ from typing import Any
 
 from evalplatform.file_hashes import hash_of_file
 from generation.errors import CheckpointRefused
+from generation.replaced_folders import read_steadily
 
 # Files that no generator reads, so that they don't belong to its version: texts and pictures for people, code, logs,
 # and weights in other formats, which may be as large as everything else together.
@@ -32,7 +33,7 @@ def version_of(kind: str, checkpoint: str, settings: dict[str, Any]) -> str:
     name.
     """
     folder = Path(checkpoint)
-    content: Any = _hash_files(folder) if checkpoint and folder.is_dir() else checkpoint
+    content: Any = read_steadily(folder, lambda: _hash_files(folder)) if checkpoint and folder.is_dir() else checkpoint
     deciding = {name: value for name, value in settings.items() if name not in SETTINGS_ABOUT_SPEED}
     described = json.dumps({"kind": kind, "settings": deciding, "checkpoint": content}, sort_keys=True)
     return hashlib.sha256(described.encode()).hexdigest()

@@ -7,6 +7,7 @@ once and stays loaded while it and its settings are in use.
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, cast
 
 from generation.checkpoint_version import version_of
@@ -16,6 +17,7 @@ from generation.errors import CheckpointRefused
 from generation.generators.kinds import AnswersEach, GeneratorKind
 from generation.models import Generator
 from generation.registry import check_generator, load_kind, own_settings
+from generation.replaced_folders import read_steadily
 
 MOST_LOADED = 4
 
@@ -57,7 +59,7 @@ class Loader:
         if generator.version not in self._loaded:
             while len(self._loaded) >= MOST_LOADED:
                 self._drop_oldest()
-            self._loaded[generator.version] = self._load(generator)
+            self._loaded[generator.version] = self._load_steadily(generator)
         self._loaded.move_to_end(generator.version)
         return self._loaded[generator.version]
 
@@ -70,6 +72,12 @@ class Loader:
         elif loaded.settings != generator.settings:
             settings = check_generator(generator.kind, generator.checkpoint, generator.settings)
             loaded.batch_size, loaded.settings = settings["batch_size"], generator.settings
+
+    def _load_steadily(self, generator: Generator) -> LoadedGenerator:
+        """Load one version, even if a training replaces the checkpoint meanwhile."""
+        if not generator.checkpoint:
+            return self._load(generator)
+        return read_steadily(Path(generator.checkpoint), lambda: self._load(generator))
 
     def _load(self, generator: Generator) -> LoadedGenerator:
         kind = load_kind(generator.kind)

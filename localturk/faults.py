@@ -3,6 +3,7 @@
 throttle            above `amount` calls a second, the answer is ThrottlingException (a bucket of one second)
 latency             every call takes `amount` milliseconds, if it would not take longer anyway
 fail-before         the answer is ServiceFault, and nothing was done
+fail-after          the answer is ServiceFault, although the operation was done
 drop-after          the operation was done, but the connection closes without an answer
 insufficient-funds  every operation that needs money is refused because there is none
 list-lag            lists leave out what is younger than `amount` seconds

@@ -65,6 +65,8 @@ def handle(target_operation: str, body: bytes, now: datetime | None = None) -> R
     _wait_until(arrived + latency)
     if Kind.DROP_AFTER in kinds and response[0] == 200:
         raise ConnectionDropped
+    if Kind.FAIL_AFTER in kinds and response[0] == 200:
+        return _refuse(ServiceFault())
     return response
 
 

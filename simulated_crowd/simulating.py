@@ -18,6 +18,7 @@ from django.urls import reverse
 
 from evalplatform.errors import EvalPlatformError
 from hits.models import USUAL_CROWD, Assignment, Study
+from hits.models.design import StudyDesign
 from hits.protocols import protocol_of
 from localturk import working
 from localturk.clock import Clock
@@ -79,9 +80,11 @@ def simulate(
 
 def usual_size(study: Study) -> int:
     """Return the size of a crowd that can do the whole study, and in which few workers reach their limit."""
-    design = study.parsed_design
-    wanted = sum(study.hits.values_list("assignments", flat=True))
-    return max(20, 3 * design.hits.assignments, round(2.5 * wanted / design.crowd.max_hits_per_worker))
+    return size_for(study.parsed_design, sum(study.hits.values_list("assignments", flat=True)))
+
+
+def size_for(design: StudyDesign, assignments: int) -> int:
+    return max(20, 3 * design.hits.assignments, round(2.5 * assignments / design.crowd.max_hits_per_worker))
 
 
 class _Run:

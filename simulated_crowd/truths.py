@@ -98,6 +98,23 @@ class Truth(DatasetTruth):
         return [name for name in generators if name not in self.generators and not is_mentioned(name)]
 
 
+def spaced_truth(generators: Sequence[str], points: float) -> Truth:
+    """Return a truth in which each generator is better than the next one by so many points of the best level, which
+    the worst level loses."""
+    middle = (len(generators) - 1) / 2
+    good, okay, bad = Truth().default
+    shares = {}
+    for index, name in enumerate(generators):
+        gain = (middle - index) * points / 100
+        shares[name] = (good + gain, okay, bad - gain)
+        if min(shares[name]) < 0.02:
+            raise EvalPlatformError(
+                f"{len(generators)} models that are {points:g} points apart do not fit between none and all: choose "
+                "fewer points."
+            )
+    return Truth(generators=shares)
+
+
 def cuts_of(shares: Sequence[float], level_count: int) -> list[float]:
     """Return the shares of ratings above each border between levels, from the best down.
 

@@ -53,7 +53,7 @@ class ConsoleReport:
         self._write(
             f"step {entry['step']:,}, epoch {entry['epoch']:.2f}, {_duration(entry['seconds'])}: validation perplexity "
             f"{entry['perplexity_macro']:.2f} macro, {entry['perplexity_token_weighted']:.2f} token-weighted{accuracy}"
-            f"{', the lowest so far' if is_best else ''}."
+            f"{', the best so far' if is_best else ''}."
         )
 
 

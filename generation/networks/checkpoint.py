@@ -6,7 +6,6 @@ nothing is unpickled; a folder is complete or absent; parts that don't fit toget
 
 import json
 import shutil
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,12 +21,11 @@ from generation.networks.checkpoint_files import (
     MODEL,
     TOKENIZER,
     check_checkpoint,
-    finish_replacing,
-    former_folder,
 )
 from generation.networks.checkpoint_parts import read_weights, write_weights
 from generation.networks.families import FAMILIES, load_family
 from generation.networks.network_config import NetworkConfig
+from generation.replaced_folders import read_steadily, replace_folder
 
 
 @dataclass
@@ -47,23 +45,21 @@ def save_checkpoint(
 ) -> None:
     """Write a new folder beside the old one, then rename it. A part of the old one stays unless a new one is given."""
     config = cast(NetworkConfig, network.config)
-    finish_replacing(folder)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    new = Path(tempfile.mkdtemp(prefix=f".{folder.name}.new.", dir=folder.parent))
-    try:
-        new.chmod(0o755)
+    with replace_folder(folder) as new:
         described = config.as_json(FAMILIES[config.kind].labels)
         (new / CONFIG).write_text(json.dumps(described, indent=1) + "\n", encoding="utf-8")
         tokenizer.save(str(new / TOKENIZER))
         write_weights(network, new / MODEL)
         _write_parts(config.kind, parts or {}, folder, new)
-        _replace(folder, new)
-    finally:
-        shutil.rmtree(new, ignore_errors=True)
 
 
 def load_checkpoint(folder: Path, device: str = "cpu") -> Checkpoint:
-    """Return everything in evaluation mode on the device, or raise CheckpointRefused."""
+    """Return everything in evaluation mode on the device, or raise CheckpointRefused. A training that saves the
+    checkpoint meanwhile does no harm."""
+    return read_steadily(folder, lambda: _load(folder, device))
+
+
+def _load(folder: Path, device: str) -> Checkpoint:
     values = check_checkpoint(folder)
     family = load_family(values["kind"])
     config = family.config_class.from_json(values)
@@ -96,12 +92,3 @@ def _write_parts(kind: str, given: Mapping[str, Any], folder: Path, new: Path) -
             shutil.copytree(old, new / part.file)
         elif old.exists():
             shutil.copyfile(old, new / part.file)
-
-
-def _replace(folder: Path, new: Path) -> None:
-    former = former_folder(folder)
-    shutil.rmtree(former, ignore_errors=True)
-    if folder.exists():
-        folder.rename(former)
-    new.rename(folder)
-    shutil.rmtree(former, ignore_errors=True)

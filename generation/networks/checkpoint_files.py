@@ -13,6 +13,7 @@ from typing import Any
 from generation.errors import CheckpointRefused
 from generation.networks.families import FAMILIES, generating_families
 from generation.networks.network_config import FORMAT_VERSION, NetworkConfig
+from generation.replaced_folders import finish_replacing
 
 CONFIG = "config.json"
 TOKENIZER = "tokenizer.json"
@@ -55,17 +56,6 @@ def _check_config(values: Any) -> dict[str, Any]:
         )
     NetworkConfig.from_json(values)
     return values
-
-
-def finish_replacing(folder: Path) -> None:
-    """Put the former checkpoint back, if a process died between the two renames of a save."""
-    former = former_folder(folder)
-    if former.is_dir() and not folder.exists():
-        former.rename(folder)
-
-
-def former_folder(folder: Path) -> Path:
-    return folder.with_name(f".{folder.name}.former")
 
 
 def _check_is_whole(path: Path) -> None:

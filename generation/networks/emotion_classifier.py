@@ -6,7 +6,6 @@ the 32 emotions, and from turns with one of the eight intents or neutral.
 """
 
 import hashlib
-import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -30,6 +29,7 @@ from generation.emotions import EMOTIONS, INTENTS, LABEL_IDS, LABELS, NEUTRAL
 from generation.errors import CheckpointRefused, DataRefused, TrainingRefused, first_line
 from generation.networks.preparing import describe_tokenizer, stored_tokenizer
 from generation.networks.tokenizing import BEGIN, END, SPECIAL_TOKENS, load_tokenizer, train_tokenizer
+from generation.replaced_folders import replace_folder
 from generation.training.objective import Batch, Objective, Scored, score_labels
 from generation.training.ordering import Indices
 from generation.training.plan import Plan, Say
@@ -208,7 +208,7 @@ class EmotionClassifierFamily:
             training,
             validation,
             score_classifier,
-            save=lambda: _replace_folder(plan.out, classifier),
+            save=lambda: _save(plan.out, classifier),
             identity={} if plan.start else {"tokenizer": describe_tokenizer(self, plan)},
         )
 
@@ -228,13 +228,6 @@ def score_classifier(network: nn.Module, batch: Batch) -> Scored:
     return score_labels(logits, batch["labels"])
 
 
-def _replace_folder(out: Path, classifier: EmotionClassifier) -> None:
-    """Write a folder beside the old one, then rename it."""
-    new, former = (out.with_name(f".{out.name}.{word}") for word in ("new", "former"))
-    for folder in (new, former):
-        shutil.rmtree(folder, ignore_errors=True)
-    classifier.save(new)
-    if out.exists():
-        out.rename(former)
-    new.rename(out)
-    shutil.rmtree(former, ignore_errors=True)
+def _save(out: Path, classifier: EmotionClassifier) -> None:
+    with replace_folder(out) as new:
+        classifier.save(new)

@@ -40,7 +40,8 @@ def read_history(folder: Path) -> list[Entry]:
         raise TrainingRefused(f"There is no {HISTORY} in {folder} or {run_folder(folder)}; train_generator writes it.")
     try:
         history: list[Entry] = json.loads(path.read_text())["history"]
-        if not all(isinstance(entry["step"], int) and isinstance(entry[MACRO], float) for entry in history):
+        kinds = {"step": int, MACRO: float, "is_best": bool}
+        if not all(isinstance(entry[name], kind) for entry in history for name, kind in kinds.items()):
             raise ValueError("an entry lacks its step or perplexity")
         return history
     except (ValueError, KeyError, TypeError) as error:

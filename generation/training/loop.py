@@ -18,7 +18,7 @@ from torch.nn.parallel import DistributedDataParallel
 from generation.devices import gpu_has_bfloat16
 from generation.errors import TrainingRefused
 from generation.training.history import write_curves, write_history
-from generation.training.objective import Objective, StepPlan
+from generation.training.objective import Objective, Update
 from generation.training.options import TrainingSettings
 from generation.training.ordering import Indices, epoch_batches, share_of
 from generation.training.pace import Clock
@@ -101,7 +101,7 @@ class Trainer:
         if self.state.stopped:
             return self.state.stopped
         if self.settings.patience and self.state.validations_since_best >= self.settings.patience:
-            return f"no lower validation loss in {self.settings.patience} validations"
+            return f"no {self.objective.goal.words} in {self.settings.patience} validations"
         return f"{self.total_steps:,} steps are done" if self.state.step >= self.total_steps else ""
 
     def _train_on(self, batch: Indices) -> None:
@@ -138,12 +138,18 @@ class Trainer:
         )
 
     def _step(self, batch: Indices) -> float:
+        """Update the weights as the objective plans it: once, or several times with the same batch. Return the summed
+        loss of this process's examples in the last update, or "not a number" if any loss was."""
+        torch.manual_seed((self.settings.seed * 2_000_003 + self.state.step) * self.world.size + self.world.rank)
+        self.parallel.train()
+        updates = self.objective.plan_step(self.state.step, self.settings)
+        losses = [self._update(update, batch) for update in updates]
+        return losses[-1] if all(map(math.isfinite, losses)) else math.nan
+
+    def _update(self, update: Update, batch: Indices) -> float:
         """Update the weights once, and return the summed loss of this process's examples. Gradients are those of the
         mean loss over all targets of the batch, however it is shared out among processes and parts."""
         settings, world = self.settings, self.world
-        plan = self.objective.plan_step(self.state.step, settings)
-        torch.manual_seed((settings.seed * 2_000_003 + self.state.step) * world.size + world.rank)
-        self.parallel.train()
         self.parallel.zero_grad(set_to_none=True)
         target_count = int(self.objective.training.target_counts[batch].sum())
         loss_sum = 0.0
@@ -152,18 +158,18 @@ class Trainer:
             # A process without examples computes one with weight 0: all must take part in exchanging gradients.
             examples = part if len(part) else batch[:1]
             with _exchange_gradients(self.parallel, number == len(parts)), self.autocast():
-                scored = plan.score(self.parallel, self.objective.training.batch(examples, world.device))
+                scored = update.score(self.parallel, self.objective.training.batch(examples, world.device))
                 part_sum = scored.losses.sum() * (len(part) > 0)
             # DistributedDataParallel averages the gradients of processes; the factor makes it a sum.
             self.scaler.scale(part_sum * (world.size / target_count)).backward()  # type: ignore[no-untyped-call]
             loss_sum += float(part_sum.detach())
-        self._update(plan)
+        self._apply_gradients(update)
         return loss_sum
 
-    def _update(self, plan: StepPlan) -> None:
-        optimiser = self.optimisers[plan.optimiser]
+    def _apply_gradients(self, update: Update) -> None:
+        optimiser = self.optimisers[update.optimiser]
         for group in optimiser.param_groups:
-            group["lr"] = plan.learning_rate
+            group["lr"] = update.learning_rate
         if self.settings.clip:
             self.scaler.unscale_(optimiser)
             own = [parameter for group in optimiser.param_groups for parameter in group["params"]]
@@ -179,7 +185,8 @@ class Trainer:
         state, settings = self.state, self.settings
         is_validated = bool(state.history) and state.history[-1]["step"] == state.step
         is_due = state.step % settings.validate_every == 0 if settings.validate_every else state.position == 0
-        should_validate = (is_due or is_last) and not is_validated and state.step > 0
+        is_early = state.step < self.objective.first_validation
+        should_validate = (is_last or (is_due and not is_early)) and not is_validated and state.step > 0
         if should_validate:
             self._validate()
         if should_validate or is_last or state.step % settings.save_every == 0:
@@ -188,13 +195,14 @@ class Trainer:
     def _validate(self) -> None:
         state = self.state
         found = validate(self.objective, self.parallel, self.world, self.settings, self.autocast)
-        is_best = state.best_loss is None or found.loss < state.best_loss
+        value = self.objective.goal.value(found)
+        is_best = state.best_value is None or value < state.best_value
         state.validations_since_best = 0 if is_best else state.validations_since_best + 1
         self._clock.write(state)
-        state.history.append(self._entry(found))
+        state.history.append(self._entry(found) | {"is_best": is_best})
         state.loss_sum = state.loss_count = 0.0
         if is_best:
-            state.best_loss, state.best_step = found.loss, state.step
+            state.best_value, state.best_step = value, state.step
             if self.world.is_first:
                 self.objective.save()
         if self.world.is_first:

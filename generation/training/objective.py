@@ -2,12 +2,13 @@
 
 An objective of one network with one loss needs no more than the first five fields. One with several optimisers, a
 schedule of its own, or alternating losses overrides `optimisers` and `plan_step`. Both may depend on the settings and
-the number of the step only, so that a run that was killed resumes with the same numbers.
+the number of the step only, so that a run that was killed resumes with the same numbers. One that is not judged by its
+validation loss has another `goal`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,9 @@ from torch import Tensor, nn
 
 from generation.training.options import TrainingSettings
 from generation.training.ordering import Indices
+
+if TYPE_CHECKING:
+    from generation.training.validating import Validation
 
 IGNORED = -100  # a target that no loss counts
 ADAM = {"betas": (0.9, 0.98), "eps": 1e-6, "fused": True}  # fused means one pass over weights, gradients and averages
@@ -49,12 +53,23 @@ Score = Callable[[nn.Module, Batch], Scored]
 
 
 @dataclass(frozen=True)
-class StepPlan:
-    """What one step does: the loss that it minimises, the optimiser that it uses, and the learning rate."""
+class Update:
+    """One update of weights: the loss that it minimises, the optimiser that it uses, and the learning rate."""
 
     score: Score
     optimiser: str
     learning_rate: float
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What makes a checkpoint the best one: the lowest `value` of its validation. `words` complete "no ..."."""
+
+    words: str
+    value: Callable[["Validation"], float]
+
+
+LOWEST_LOSS = Goal("lower validation loss", lambda found: found.loss)
 
 
 @dataclass(frozen=True)
@@ -66,17 +81,19 @@ class Objective:
     save: Callable[[], None]  # write the network, as it is now, as a checkpoint
     identity: dict[str, Any] = field(default_factory=dict)  # what must not change when a run is resumed
     finish: Callable[[], None] = lambda: None  # called once when the run has stopped
+    goal: Goal = LOWEST_LOSS
+    first_validation: int = 0  # before this step, nothing is validated and no checkpoint is saved
 
     def optimisers(self, settings: TrainingSettings) -> Mapping[str, torch.optim.Optimizer]:
         """Return the optimisers by name. Each parameter belongs to one of them at most."""
         rate = settings.learning_rate
         return {MAIN: torch.optim.Adam(self.network.parameters(), lr=rate, **ADAM)}  # type: ignore[arg-type]
 
-    def plan_step(self, step: int, settings: TrainingSettings) -> StepPlan:
-        """Return what step number `step` (from 0) does. Here it is always the same loss, at a learning rate that rises
-        over the warm-up steps and then stays."""
+    def plan_step(self, step: int, settings: TrainingSettings) -> Sequence[Update]:
+        """Return the updates that step number `step` (from 0) makes with its batch, one after the other. Here it is one
+        of always the same loss, at a learning rate that rises over the warm-up steps and then stays."""
         warmth = min(1.0, (step + 1) / max(1, settings.warmup_steps))
-        return StepPlan(self.score, MAIN, settings.learning_rate * warmth)
+        return [Update(self.score, MAIN, settings.learning_rate * warmth)]
 
 
 def score_tokens(logits: Tensor, targets: Tensor) -> Scored:

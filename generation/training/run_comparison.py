@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from generation.errors import TrainingRefused
-from generation.training.history import MACRO, TOKEN_WEIGHTED, Entry
+from generation.training.history import MACRO, Entry
 
 
 @dataclass(frozen=True)
@@ -34,5 +34,5 @@ def compare_runs(first: list[Entry], second: list[Entry]) -> Comparison:
 
 
 def best_of(history: list[Entry]) -> Entry:
-    """Return the entry whose network became the checkpoint: the one with the lowest token-weighted perplexity."""
-    return min(history, key=lambda entry: entry[TOKEN_WEIGHTED])
+    """Return the entry whose network became the checkpoint: the last one that was better than all before."""
+    return [entry for entry in history if entry["is_best"]][-1]

@@ -31,7 +31,7 @@ class RunState:
     position: int = 0  # batches done in this epoch
     loss_sum: float = 0.0  # of training examples since the last validation
     loss_count: float = 0.0
-    best_loss: float | None = None
+    best_value: float | None = None  # of the objective's goal
     best_step: int = 0
     validations_since_best: int = 0
     seconds: float = 0.0

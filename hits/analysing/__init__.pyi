@@ -24,6 +24,13 @@ from .pooling import find_pool as find_pool
 from .pooling import offerings_of as offerings_of
 from .pooling import origin_of_scope as origin_of_scope
 from .pooling import pools_of as pools_of
+from .protocol_sensitivity import Effort as Effort
+from .protocol_sensitivity import SeenBy as SeenBy
+from .protocol_sensitivity import compare_protocols as compare_protocols
+from .protocol_sensitivity import price_of_assignment as price_of_assignment
+from .protocol_sensitivity import seen_by as seen_by
+from .protocol_sensitivity import seen_in as seen_in
+from .protocol_sensitivity_text import protocol_comparison_as_text as protocol_comparison_as_text
 from .report import ALL_DATASETS as ALL_DATASETS
 from .report import Answer as Answer
 from .report import Cell as Cell

@@ -15,7 +15,7 @@ from hits.analysing.figures.all_figures import Picture, make_pictures
 from hits.analysing.pooling import offerings_of
 from hits.analysing.rated_dialogs import rated_dialogs
 from hits.analysing.results import Results
-from hits.analysing.serialising import results_as_json
+from hits.analysing.serialising import results_as_json, results_from_json
 from hits.analysing.stored_results import source_of
 from hits.analysing.study_analysis import analyse_frame, frame_to_analyse, scales_of
 from hits.models import Offering, RatedDialogs, Scope, StudyResults, of_scope
@@ -43,9 +43,10 @@ def compute_results(scope: Scope, now: Callable[[], datetime]) -> None:
 def _compute(scope: Scope) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the columns of the results' row, and what was counted in each dialog."""
     frame = frame_to_analyse(scope)
-    results = analyse_frame(frame, scope)
+    written = results_as_json(analyse_frame(frame, scope))
+    results = results_from_json(written)  # figures show what is stored, with as many digits as in a bundle
     computed = {
-        "results": results_as_json(results),
+        "results": written,
         "figures": {
             "": pictures_as_json(make_pictures(results, pooled_funnel(offerings_of(scope)))),
             **_draw_variants(results),
@@ -56,16 +57,11 @@ def _compute(scope: Scope) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def _draw_variants(results: Results) -> dict[str, list[dict[str, str]]]:
     """Draw the figures of each variant but the first, which applies all rules and is drawn already. A variant has
-    figures of its own for all that it shows, so that no page puts another one's beside its tables. Where rules left out
-    nobody else, variants are the same, and are drawn once: drawing takes longer than all else."""
-    drawn: list[tuple[Results, list[dict[str, str]]]] = []
-    figures = {}
-    for variant in results.main.variants[1:]:
-        shown = results.under(variant.name)
-        same = next((pictures for other, pictures in drawn if other == shown), None)
-        figures[variant.name] = same or pictures_as_json(make_pictures(shown, wanted=VARIANT_FIGURES))
-        drawn.append((shown, figures[variant.name]))
-    return figures
+    figures of its own for all that it shows, so that no page puts another one's beside its tables."""
+    return {
+        variant.name: pictures_as_json(make_pictures(results.under(variant.name), wanted=VARIANT_FIGURES))
+        for variant in results.main.variants[1:]
+    }
 
 
 def pictures_as_json(found: list[Picture]) -> list[dict[str, str]]:

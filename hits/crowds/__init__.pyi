@@ -34,7 +34,9 @@ from .filter_lists import stored_filters as stored_filters
 from .link.credits import outcome_for as outcome_for
 from .link.entering import Caller as Caller
 from .link.entering import NotIdentified as NotIdentified
+from .link.entering import cookie_of as cookie_of
 from .link.entering import identify as identify
+from .link.entering import know_again as know_again
 from .link.entering import note_departure as note_departure
 from .link.entering import note_entrant as note_entrant
 from .link.entering import read_form as read_form
@@ -43,6 +45,7 @@ from .link.invitations import Invited as Invited
 from .link.invitations import give_new_link as give_new_link
 from .link.invitations import invite_raters as invite_raters
 from .link.invitations import link_of_invited as link_of_invited
+from .link.invitations import may_one_more_decline as may_one_more_decline
 from .link.invitations import note_opened as note_opened
 from .link.invitations import recruited_by as recruited_by
 from .link.invited_list import ReadList as ReadList

@@ -76,10 +76,11 @@ class Entrant(models.Model):
 
 
 class Credit(models.Model):
-    """In which session of the service behind a link an assignment was handed in: that session gets the credit.
+    """In which session an assignment was handed in: that session gets the credit.
 
     The id in a link's address proves nothing. Whoever knows somebody's id and comes under a session of their own gets
     no credit for what that somebody has done, because only the session that hands the work in is written down, once.
+    It is one of the service behind the link or, where the address names none, of the browser.
     """
 
     link = models.ForeignKey(OpenLink, on_delete=models.PROTECT, related_name="credits")

@@ -9,6 +9,7 @@ from .checkpoints import wins_point as wins_point
 from .criteria import OVERALL as OVERALL
 from .criteria import Criterion as Criterion
 from .criteria import problems_of_criteria as problems_of_criteria
+from .protocol import Judgement as Judgement
 from .protocol import OwnSetting as OwnSetting
 from .protocol import Presented as Presented
 from .protocol import Protocol as Protocol

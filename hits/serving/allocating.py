@@ -13,8 +13,16 @@ from django.db import transaction
 from hits.crowds import Held, Word
 from hits.models import Assignment, Offering
 from hits.serving.frozen import FrozenHit, FrozenStudy, frozen_hit
-from hits.serving.leases import count_own, end_leases, free_place, is_leased, take_place, take_place_again
-from hits.serving.may_work import check_may_begin_another, is_time_over, time_limit
+from hits.serving.leases import (
+    count_own,
+    end_leases,
+    fill_place,
+    free_place,
+    is_leased,
+    take_place,
+    take_place_again,
+)
+from hits.serving.may_work import check_limit, check_may_begin_another, is_time_over, time_limit
 from hits.serving.statements import answers_of, hold_assignment, is_revoked, lock_study
 from hits.serving.taking_over import take_over
 from hits.serving.work_refusals import Refusal, WorkRefused
@@ -108,6 +116,16 @@ def take_up_again(known: Assignment, now: datetime) -> None:
         raise WorkRefused(Refusal.NOTHING_FREE)
     known.place, known.held_at, known.ended_as, known.ended_at = Place.HELD, now, "", None
     known.save(update_fields=["place", "held_at", "ended_as", "ended_at"])
+
+
+def take_in(study: FrozenStudy, assignment: Assignment) -> None:
+    """Give work that is handed in its place, or call it extra. Called under the study's lock.
+
+    Raises WorkRefused if the worker has begun as many others since their place was freed as they may do.
+    """
+    if assignment.place == Place.FREED:
+        check_limit(study, assignment.offering, count_own(assignment.offering, assignment.crowd_worker_id))
+    fill_place(assignment)
 
 
 @transaction.atomic

@@ -11,13 +11,13 @@ from typing import Any
 from hits.crowds import Word, crowd_of, is_unpaid_rehearsal
 from hits.models import Answer, Assignment
 from hits.protocols import missing_work
+from hits.serving.allocating import take_in
 from hits.serving.assignment_tokens import Ticket, completion_code
 from hits.serving.bonus import Checks
 from hits.serving.bonus_words import REHEARSED, points_told
 from hits.serving.copies import write_copy
 from hits.serving.frozen import FrozenHit
-from hits.serving.leases import count_own, fill_place, is_leased
-from hits.serving.may_work import check_limit
+from hits.serving.leases import is_leased
 from hits.serving.opening_assignments import ask_crowd
 from hits.serving.saving import (
     DialogState,
@@ -55,10 +55,7 @@ def submit(ticket: Ticket, dialogs: Sequence[DialogState], feedback: str, now: d
         assignment.submitted_at = now
         write_submission(assignment)
         if is_leased(assignment.offering):
-            if assignment.place == Assignment.Place.FREED:  # since then, they may have begun others
-                own = count_own(assignment.offering, assignment.crowd_worker_id)
-                check_limit(hit.study, assignment.offering, own)
-            fill_place(assignment)
+            take_in(hit.study, assignment)
             if held.word == Word.HOLDS and assignment.confirmed_at is None:  # the crowd was away when they came
                 assignment.confirmed_at, assignment.visited_from = now, ""
                 assignment.save(update_fields=["confirmed_at", "visited_from"])

@@ -67,6 +67,13 @@ from .scales import MOST_SHOWN as MOST_SHOWN
 from .scales import CriterionScale as CriterionScale
 from .scales import score_of as score_of
 from .scales import usual_bins as usual_bins
+from .sensitivity import Needed as Needed
+from .sensitivity import Signal as Signal
+from .sensitivity import mean_signal as mean_signal
+from .sensitivity import needed_size as needed_size
+from .sensitivity import rank_agreement as rank_agreement
+from .sensitivity import ratio_of_needs as ratio_of_needs
+from .sensitivity import signal_of as signal_of
 from .sequence import FEWEST_DIALOGS as FEWEST_DIALOGS
 from .sequence import TAU_FACTOR as TAU_FACTOR
 from .sequence import SequenceFinding as SequenceFinding
@@ -78,6 +85,7 @@ from .slices import slice_rows as slice_rows
 from .stopping_rule import Ruling as Ruling
 from .stopping_rule import carry_on as carry_on
 from .stopping_rule import rule_on as rule_on
+from .strength_draws import draw_strengths as draw_strengths
 from .too_few import FEW_WORKERS as FEW_WORKERS
 from .too_few import few_dialogs_warning as few_dialogs_warning
 from .true_values import find_true_values as find_true_values

@@ -22,7 +22,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from hits.stats.answers import Answers, answers_of
-from hits.stats.clusters import interval_of, spread_of
+from hits.stats.clusters import Clusters, interval_of, spread_of
 from hits.stats.coded_ratings import NO_ORDER, CodedRatings
 from hits.stats.estimates import Estimate, Undefined
 from hits.stats.inverting import pseudo_inverse
@@ -35,32 +35,53 @@ SMALL = 1e-10
 OUTCOMES = 3  # first higher, alike, second higher
 
 
+@dataclass(frozen=True)
+class Fitted:
+    """The strengths of the generators with these codes, and each answer's influence on them."""
+
+    codes: list[int]
+    strengths: Floats
+    log_ties: float
+    influences: Floats  # (answers, generators)
+    clusters: Clusters
+
+
 def rank_generators(ratings: CodedRatings, dataset: str | None) -> Ranking:
-    if ratings.is_nominal:
-        return Ranking(dataset, 0, Undefined(NO_ORDER), Undefined(NO_ORDER))
-    answers, chosen = answers_of(ratings), _rankable(ratings, is_pooled=dataset is None)
-    outcomes = _Outcomes.of(answers, chosen)
-    counts = outcomes.counts
-    problem = _problem(counts)
-    if dataset is None and ratings.pooling_problem and len(chosen) < 2:
-        problem = ratings.pooling_problem
-    if problem:
-        return Ranking(dataset, int(counts.sum()), Undefined(problem), Undefined(problem))
-    strengths, log_ties = fit(with_half_ties(counts))
-    influences = _influences(outcomes, strengths, log_ties)
-    spread = spread_of(influences, answers.clusters)
+    fitted, comparisons = fit_strengths(ratings, is_pooled=dataset is None)
+    if isinstance(fitted, Undefined):
+        return Ranking(dataset, comparisons, fitted, fitted)
+    strengths = fitted.strengths
+    spread = spread_of(fitted.influences, fitted.clusters)
     order = sorted(range(len(strengths)), key=lambda index: -strengths[index])
     shares = np.exp(strengths) / np.exp(strengths).sum()
     ranked = tuple(
         Ranked(
             rank,
-            ratings.generators[chosen[index]],
+            ratings.generators[fitted.codes[index]],
             Estimate(float(strengths[index]), interval_of(float(strengths[index]), spread, index)),
             float(shares[index]),
         )
         for rank, index in enumerate(order, start=1)
     )
-    return Ranking(dataset, int(counts.sum()), ranked, float(np.exp(log_ties)))
+    return Ranking(dataset, comparisons, ranked, float(np.exp(fitted.log_ties)))
+
+
+def fit_strengths(ratings: CodedRatings, is_pooled: bool) -> tuple[Fitted | Undefined, int]:
+    """Return the strengths, or why there are none, and how many comparisons they rest on."""
+    if ratings.is_nominal:
+        return Undefined(NO_ORDER), 0
+    answers, codes = answers_of(ratings), _rankable(ratings, is_pooled)
+    outcomes = _Outcomes.of(answers, codes)
+    counts = outcomes.counts
+    comparisons = int(counts.sum())
+    problem = _problem(counts)
+    if is_pooled and ratings.pooling_problem and len(codes) < 2:
+        problem = ratings.pooling_problem
+    if problem:
+        return Undefined(problem), comparisons
+    strengths, log_ties = fit(with_half_ties(counts))
+    influences = _influences(outcomes, strengths, log_ties)
+    return Fitted(codes, strengths, log_ties, influences, answers.clusters), comparisons
 
 
 def _rankable(ratings: CodedRatings, is_pooled: bool) -> list[int]:

@@ -22,6 +22,7 @@ from hits.crowds import (
     crowd_of,
     find_invitation,
     link_of_invited,
+    may_one_more_decline,
     note_entrant,
     note_opened,
     own_progress,
@@ -36,7 +37,8 @@ from hits.views.joining_page import facts_of, is_sent_by_another_site, note_depa
 
 wrong_links_from_address = MinuteCounter(most=60)
 # Links at which somebody has declined, so that one counts once. It is in this process's memory alone: who does not
-# agree leaves nothing of themselves in the database (decision 32).
+# agree leaves nothing of themselves in the database (decision 32). Another process may count them again, but never more
+# than there are raters who have not agreed.
 _declined: set[str] = set()
 
 NOT_ONES = "Please check that the address is complete, or ask whoever invited you for a new link."
@@ -173,7 +175,7 @@ def _take_answer(request: HttpRequest, invitation: Invitation) -> HttpResponse:
         return tell(request, "This page has to be opened again", "Please open your link once more, and answer there.")
     caller, consent_version = read
     if request.POST.get("answer") != "agree":
-        if invitation.key not in _declined:
+        if invitation.key not in _declined and may_one_more_decline(link):
             _declined.add(invitation.key)
             note_departure_from(request, link, Outcome.NO_CONSENT, consent_version)
         return tell(request, "You don't take part", DECLINED)

@@ -8,7 +8,6 @@ from http import HTTPStatus
 from typing import Any
 
 from django.contrib.auth.decorators import login_not_required
-from django.core.signing import BadSignature, Signer
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils import timezone
@@ -23,10 +22,12 @@ from hits.crowds import (
     NotIdentified,
     Part,
     Way,
+    cookie_of,
     crowd_of,
     find_link,
     identify,
     is_complete,
+    know_again,
     note_departure,
     note_entrant,
     outcome_for,
@@ -43,7 +44,6 @@ from hits.serving import MinuteCounter, Paid, Refusal, WorkRefused, introduction
 
 COOKIE_DAYS = 180
 looks_from_address = MinuteCounter(most=300)
-_signer = Signer(salt="hits.views.joining_page.cookie")
 departures_from_address = MinuteCounter(most=30)  # as many as of a class that reads the page together
 CLOSED = ("This study takes nobody at the moment", "It is over, or has not begun. {return_it}")
 
@@ -92,7 +92,7 @@ def _looks_too_often(request: HttpRequest, link: OpenLink) -> bool:
 
 def _show(request: HttpRequest, link: OpenLink) -> HttpResponse:
     try:
-        caller = identify(link, request.GET.dict(), request.COOKIES.get(_cookie_of(link), ""))
+        caller = identify(link, request.GET.dict(), request.COOKIES.get(_cookie_name(link), ""))
     except NotIdentified as problem:
         return tell(request, "We can't tell who you are", str(problem))
     part = part_of(link.offering, caller.worker_id, timezone.now())
@@ -118,7 +118,7 @@ def _show(request: HttpRequest, link: OpenLink) -> HttpResponse:
         "is_rehearsal": paid_in(link.offering) == Paid.REHEARSED,
         "part": part,
         "done": count_of(part.done, words.hit, words.hits),
-        "keeps_cookie": _keeps_cookie(link),
+        "keeps_cookie": bool(cookie_of(link, caller)),
         "cookie_days": COOKIE_DAYS,
         "is_limited": not link.is_for_one_network,
         "signed": sign_form(link, caller, page["consent_version"]),
@@ -157,8 +157,7 @@ def _take_answer(request: HttpRequest, link: OpenLink) -> HttpResponse:
     if read is None or is_sent_by_another_site(request):
         return tell(request, "This page has to be opened again", "Please open the link once more, and answer there.")
     caller, consent_version = read
-    if caller.made_up:  # a second tab must not make a second person
-        caller = identify(link, {}, request.COOKIES.get(_cookie_of(link), "") or caller.made_up)
+    caller = know_again(link, caller, request.COOKIES.get(_cookie_name(link), ""))
     if request.POST.get("answer") == "agree":
         return _join(request, link, caller, consent_version)
     note_departure_from(request, link, Outcome.NO_CONSENT, consent_version)
@@ -185,10 +184,10 @@ def _join(request: HttpRequest, link: OpenLink, caller: Caller, consent_version:
         return _refuse(request, link, caller, refused, part)
     note_entrant(link, caller, now)
     response = HttpResponseRedirect(work_address(offering, visit), status=HTTPStatus.SEE_OTHER)
-    if _keeps_cookie(link):
+    if kept := cookie_of(link, caller):
         response.set_cookie(
-            _cookie_of(link),
-            caller.made_up or _signer.sign(caller.worker_id),
+            _cookie_name(link),
+            kept,
             max_age=COOKIE_DAYS * 24 * 3600,
             path=request.path,
             secure=request.is_secure(),
@@ -198,24 +197,8 @@ def _join(request: HttpRequest, link: OpenLink, caller: Caller, consent_version:
     return response
 
 
-def _cookie_of(link: OpenLink) -> str:
+def _cookie_name(link: OpenLink) -> str:
     return f"joined-{link.key}"
-
-
-def _keeps_cookie(link: OpenLink) -> bool:
-    """Return whether a browser is to be known again: as who it was, or, where an id in the address says that and no
-    session is named, as one that has taken part. Whoever types other people's ids is to read no code that pays."""
-    return not (link.worker_parameter and link.session_parameter)
-
-
-def _has_taken_part(request: HttpRequest, link: OpenLink, caller: Caller) -> bool:
-    """Return whether this browser may read how this worker leaves who has finished."""
-    if caller.made_up or not _keeps_cookie(link):
-        return True
-    try:
-        return _signer.unsign(request.COOKIES.get(_cookie_of(link), "")) == caller.worker_id
-    except BadSignature:
-        return False
 
 
 # --- Leaving ---------------------------------------------------------------------------------------------------------
@@ -244,7 +227,7 @@ def _refuse(request: HttpRequest, link: OpenLink, caller: Caller, refused: WorkR
     elif outcome is not None and request.method == "POST":  # a look, by a crawler perhaps, is no departure
         version = link.offering.study.parsed_design.task.consent_version
         note_departure_from(request, link, outcome, version)
-    may_know = not part.done or _has_taken_part(request, link, caller)
+    may_know = not part.done or _may_know(link, outcome)
     out = way_out(link, outcome, caller.id_there, caller.session) if outcome and may_know else None
     return tell(request, words.heading or "This did not work", words.message, out)
 
@@ -252,9 +235,14 @@ def _refuse(request: HttpRequest, link: OpenLink, caller: Caller, refused: WorkR
 def _thank(request: HttpRequest, link: OpenLink, caller: Caller) -> HttpResponse:
     message = "You have done all that there is for you in this study. Your answers are safe with us."
     outcome = outcome_for(link, caller.worker_id, caller.session)
-    may_know = _has_taken_part(request, link, caller)
-    out = way_out(link, outcome, caller.id_there, caller.session) if may_know else None
+    out = way_out(link, outcome, caller.id_there, caller.session) if _may_know(link, outcome) else None
     return tell(request, "Thank you", message, out)
+
+
+def _may_know(link: OpenLink, outcome: Outcome | None) -> bool:
+    """Return whether somebody whose id has finished may read the code of this outcome. Where an id is all that the
+    address says, a browser that handed nothing in reads none: a stranger may have typed the id."""
+    return outcome == Outcome.FINISHED or bool(link.session_parameter)
 
 
 def tell(request: HttpRequest, heading: str, message: str, out: HandBack | None = None) -> HttpResponse:

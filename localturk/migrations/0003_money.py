@@ -18,6 +18,6 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='fault',
             name='kind',
-            field=models.CharField(choices=[('throttle', 'Throttle'), ('latency', 'Latency'), ('fail-before', 'Fail Before'), ('drop-after', 'Drop After'), ('insufficient-funds', 'Insufficient Funds'), ('list-lag', 'List Lag'), ('offset-pages', 'Offset Pages')], max_length=20),
+            field=models.CharField(choices=[('throttle', 'Throttle'), ('latency', 'Latency'), ('fail-before', 'Fail Before'), ('fail-after', 'Fail After'), ('drop-after', 'Drop After'), ('insufficient-funds', 'Insufficient Funds'), ('list-lag', 'List Lag'), ('offset-pages', 'Offset Pages')], max_length=20),
         ),
     ]

@@ -23,6 +23,7 @@ class Fault(models.Model):
         THROTTLE = "throttle"
         LATENCY = "latency"
         FAIL_BEFORE = "fail-before"
+        FAIL_AFTER = "fail-after"
         DROP_AFTER = "drop-after"
         INSUFFICIENT_FUNDS = "insufficient-funds"
         LIST_LAG = "list-lag"

@@ -8,6 +8,7 @@ import pytest
 from hits.crowds.link.guarded_requests import _is_public
 from hits.crowds.link.open_links import LinkSettings, make_link
 from hits.models import Assignment, Departure, HitPlaces, OpenLink
+from hits.views import invited_page
 from tests.attacks.test_open_links import signed_by
 from tests.hits.crowd import now
 from tests.hits.test_invitations import Rater, ada, offering
@@ -40,6 +41,46 @@ def test_a_stranger_who_types_an_id_reads_no_code_that_pays(example_corpus: None
 
     assert "DONE1" not in Visitor(panel, pid="1042").text()  # another browser
     assert "DONE1" in worker.text()
+
+
+def test_a_stranger_who_agrees_with_an_id_before_its_owner_has_finished_reads_no_code(
+    example_corpus: None, transactional_db: None
+) -> None:
+    offering = offered(crowd={**FOR_LINKS, "max_hits_per_worker": 1})
+    panel = make_link(offering, LinkSettings("Panel", "pid", "code", "", {"finished": "DONE1"}), None, now())
+    worker = Visitor(panel, pid="1042").agree()
+    stranger = Visitor(panel, pid="1042").agree()
+    told = worker.submit()
+
+    seen = stranger.open(stranger.went_to["Location"]).work["submission"]
+
+    assert told["code"] == "DONE1"
+    assert "DONE1" not in str(seen)
+    assert "DONE1" not in stranger.text()
+    assert "DONE1" in worker.text()
+
+
+def test_who_uses_a_browser_after_somebody_else_is_not_taken_for_them(
+    example_corpus: None, transactional_db: None
+) -> None:
+    offering = offered(crowd={**FOR_LINKS, "max_hits_per_worker": 1})
+    panel = make_link(offering, LinkSettings("Panel", "pid", "code", "", {"finished": "DONE1"}), None, now())
+    first = Visitor(panel, pid="1042").agree()
+    first.submit()
+    second = Visitor(panel, pid="1043")
+    second.client = first.client
+    second.agree()
+
+    assert "DONE1" not in first.text()  # whoever sits there now types the id of who sat there before
+
+
+def test_declines_are_never_more_than_the_raters_who_have_not_agreed(ada: Rater) -> None:
+    signed = signed_by(ada)
+    for _ in range(3):
+        invited_page._declined.clear()  # as another web process has none of them
+        ada.answer("decline", signed)
+
+    assert Departure.objects.count() == 1
 
 
 def test_a_rater_declines_once(ada: Rater) -> None:

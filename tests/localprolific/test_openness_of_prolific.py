@@ -9,8 +9,21 @@ from pytest_django import Settings
 
 from localprolific.openness import is_open
 from tests.conftest import ROOT
+from tests.localprolific.conftest import this_machine
 
 PAGES = ("", "studies/", "earned/", "submissions/complete?cc=A", ".well-known/study/jwks.json", "api/v1/users/me/")
+
+
+@pytest.fixture
+def client() -> Client:
+    return this_machine()
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1:8000", "[::1]:8000"])
+def test_this_machine_may_be_called_by_each_of_its_names(db: None, settings: Settings, host: str) -> None:
+    settings.ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
+
+    assert Client(headers={"Host": host}).get("/localprolific/").status_code == 200
 
 
 def test_a_rehearsal_shows_its_pages(client: Client, db: None) -> None:
@@ -23,9 +36,13 @@ def test_a_rehearsal_shows_its_pages(client: Client, db: None) -> None:
     [
         Client(REMOTE_ADDR="203.0.113.9"),
         Client(headers={"X-Forwarded-For": "203.0.113.9"}),  # by a tunnel that nobody told us about
+        Client(headers={"Host": "study.tunnel.example"}),  # by one that carries bytes and says nothing
     ],
 )
-def test_strangers_find_nothing_there_unless_they_have_logged_in(researcher: User, stranger: Client) -> None:
+def test_strangers_find_nothing_there_unless_they_have_logged_in(
+    researcher: User, stranger: Client, settings: Settings
+) -> None:
+    settings.ALLOWED_HOSTS = ["testserver", "study.tunnel.example"]
     closed = {stranger.get(f"/localprolific/{page}").status_code for page in PAGES}
 
     stranger.force_login(researcher)

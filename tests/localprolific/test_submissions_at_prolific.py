@@ -7,7 +7,6 @@ from urllib.parse import parse_qs, urlsplit
 
 import jwt
 import pytest
-from django.test import Client
 
 from localprolific import misbehaving, participating
 from localprolific.behaviour import set_behaviour
@@ -17,7 +16,7 @@ from localprolific.models import Participant, ProlificStudy, WalletEntry
 from localprolific.panel_clock import Clock
 from localprolific.seeding import new_participant
 from localprolific.signed_links import rotate_key
-from tests.localprolific.conftest import CODES, STUDY, ProlificApi
+from tests.localprolific.conftest import CODES, STUDY, ProlificApi, this_machine
 from tests.localprolific.taking_part import begin, do, give_back, reserve
 from tests.localprolific.test_money_at_prolific import REJECTION
 
@@ -373,7 +372,7 @@ def test_errors_come_in_two_forms(prolific: ProlificApi) -> None:  # A
 
 @pytest.mark.parametrize("header", ["", "Token wrong", "Bearer x", "Token "])
 def test_only_tokens_that_were_issued_are_taken(db: None, header: str) -> None:  # A
-    answer = Client().get("/localprolific/api/v1/users/me/", headers={"Authorization": header})
+    answer = this_machine().get("/localprolific/api/v1/users/me/", headers={"Authorization": header})
 
     assert answer.status_code == 401
     assert json.loads(answer.content)["error"]["title"] == "Authentication failed"
@@ -442,7 +441,7 @@ def test_a_workspace_may_have_no_signed_links(api: ProlificApi, people: People) 
 
 
 def key_set_over_http() -> str:
-    answer = Client().get("/localprolific/.well-known/study/jwks.json")
+    answer = this_machine().get("/localprolific/.well-known/study/jwks.json")
     assert "max-age=86400" in answer.headers["Cache-Control"]
     return answer.content.decode()
 

@@ -53,6 +53,16 @@ def test_a_service_fault_happens_before_anything_is_done(turk: Any) -> None:
     assert [hit.hit_id for hit in TurkHit.objects.all()] == [made]
 
 
+def test_a_service_fault_may_come_although_the_call_acted(turk: Any) -> None:
+    add_fault(Kind.FAIL_AFTER, times_left=1)
+
+    with pytest.raises(ClientError) as caught:
+        create_hit(turk)
+
+    assert caught.value.response["Error"]["Code"] == "ServiceFault"
+    assert TurkHit.objects.count() == 1
+
+
 def test_a_dropped_connection_leaves_a_hit_behind(turk: Any) -> None:
     add_fault(Kind.DROP_AFTER, times_left=1)
 

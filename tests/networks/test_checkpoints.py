@@ -2,7 +2,10 @@
 
 import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +52,44 @@ def test_a_save_that_died_between_its_two_renames_leaves_the_former_checkpoint(c
 
     assert load_checkpoint(copied).config.kind == "meed2"
     assert copied.is_dir()
+
+
+REPLACE_AGAIN_AND_AGAIN = """
+import hashlib, shutil, sys
+from itertools import cycle
+from pathlib import Path
+from generation.replaced_folders import replace_folder
+
+place, *sources = map(Path, sys.argv[1:])
+for source in cycle(sources):
+    with replace_folder(place) as new:
+        shutil.copytree(source, new, dirs_exist_ok=True)
+    print("replaced", flush=True)
+    hashlib.sha256(bytes(60_000_000))  # what a training does between two saves
+"""
+
+
+def test_a_checkpoint_that_a_process_keeps_replacing_is_never_put_together_from_two(
+    trained: Path, tmp_path: Path
+) -> None:
+    for name, dropout in (("first", 0.0), ("second", 0.5)):
+        checkpoint = load_checkpoint(trained)
+        checkpoint.network.config = replace(checkpoint.config, dropout=dropout)
+        torch.nn.init.constant_(checkpoint.network.output.bias, dropout)
+        save_checkpoint(tmp_path / name, checkpoint.network, checkpoint.tokenizer, checkpoint.parts)
+    place, first, second = (str(tmp_path / name) for name in ("place", "first", "second"))
+    command = [sys.executable, "-c", REPLACE_AGAIN_AND_AGAIN, place, first, second]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as writer:
+        try:
+            assert writer.stdout
+            assert writer.stdout.readline()
+            found = [load_checkpoint(tmp_path / "place") for _ in range(40)]
+        finally:
+            writer.kill()
+
+    assert {checkpoint.config.dropout for checkpoint in found} == {0.0, 0.5}
+    for checkpoint in found:
+        assert bool((checkpoint.network.output.bias == checkpoint.config.dropout).all())
 
 
 def _edit_config(**values: Any) -> Callable[[Path], None]:

@@ -1,7 +1,8 @@
 """What a new family may rely on: decoders that give plain numbers, objectives with their own optimisers and phases."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from generation.decoding.decoding_settings import DIVERSE_BEAM, GREEDY, Decoding
 from generation.decoding.drawn import sample_replies
 from generation.networks.transformer import TransformerDecoder
 from generation.training.loop import Trainer
-from generation.training.objective import Batch, Objective, Score, Scored, StepPlan
+from generation.training.objective import Batch, Goal, Objective, Score, Scored, Update
 from generation.training.options import TrainingSettings
 from generation.training.ordering import Indices
 from generation.training.state import STATE, RunState
@@ -96,7 +97,7 @@ class TwoNetworks(nn.Module):
 
 
 class InTurns(Objective):
-    """Every third step trains the other network, with its own optimiser and schedule."""
+    """Every third step trains first the other network, with its own optimiser and schedule, and then this one twice."""
 
     def optimisers(self, settings: TrainingSettings) -> Mapping[str, torch.optim.Optimizer]:
         assert isinstance(self.network, TwoNetworks)
@@ -105,9 +106,12 @@ class InTurns(Objective):
             "other": torch.optim.SGD(self.network.other.parameters(), momentum=0.9),
         }
 
-    def plan_step(self, step: int, settings: TrainingSettings) -> StepPlan:
-        which = "other" if step % 3 == 2 else "one"
-        return StepPlan(squared_error_of(which), which, settings.learning_rate / (step + 1) ** 0.5)
+    def plan_step(self, step: int, settings: TrainingSettings) -> Sequence[Update]:
+        rate = settings.learning_rate / (step + 1) ** 0.5
+        return [
+            Update(squared_error_of(which), which, rate)
+            for which in (("other", "one", "one") if step % 3 == 2 else ("one",))
+        ]
 
 
 def squared_error_of(which: str) -> Score:
@@ -117,11 +121,11 @@ def squared_error_of(which: str) -> Score:
     return score
 
 
-def train_in_turns(folder: Path, listener: Listener) -> tuple[RunState, TwoNetworks]:
+def train_in_turns(folder: Path, listener: Listener, **given: Any) -> tuple[RunState, TwoNetworks]:
     torch.manual_seed(0)
     network = TwoNetworks()
     folder.mkdir(exist_ok=True)
-    objective = InTurns(network, Numbers(), Numbers(), squared_error_of("one"), save=lambda: None)
+    objective = InTurns(network, Numbers(), Numbers(), squared_error_of("one"), save=lambda: None, **given)
     settings = TrainingSettings(learning_rate=0.1, batch_size=4, max_steps=30, validate_every=10, save_every=4)
     return Trainer(objective, settings, ALONE, folder, listener).run(), network
 
@@ -136,3 +140,12 @@ def test_an_objective_with_optimisers_and_turns_of_its_own_resumes_to_the_same_n
     assert state.history[-1]["validation_loss"] < state.history[0]["validation_loss"]
     other, untrained = network.other.weight, TwoNetworks().other.weight
     assert not torch.equal(other, untrained)
+
+
+def test_an_objective_may_have_a_goal_of_its_own_and_say_when_it_is_first_judged(tmp_path: Path) -> None:
+    highest = Goal("higher validation loss", lambda found: -found.loss)
+
+    state, _ = train_in_turns(tmp_path / "run", Listener(), goal=highest, first_validation=15)
+
+    assert [(entry["step"], entry["is_best"]) for entry in state.history] == [(20, True), (30, False)]
+    assert state.best_step == 20

@@ -97,6 +97,16 @@ export class Saver {
     return this.line.enqueue(() => this.sendAll()).catch(() => undefined);
   }
 
+  /** Asks the server whether the worker may still go on, if there is nothing to save: they may have handed in on another device. */
+  lookAgain(): void {
+    const look = async (): Promise<void> => {
+      if (!this.isStopped && this.data.has_agreed && !this.hasWork) {
+        await this.line.once("save", { dialogs: [] }).catch((error: unknown) => this.failed(error));
+      }
+    };
+    void this.line.enqueue(look).catch(() => undefined); // without a connection, the next save says so
+  }
+
   /** Asks for a bonus point, which also saves the answer. */
   check(position: number, onWaiting: OnWaiting): Promise<CheckAnswer> {
     return this.line.enqueueAloud(onWaiting, async () => {

@@ -105,6 +105,8 @@ export class Work {
     document.addEventListener("visibilitychange", () => {
       if (document.visibilityState === "hidden") {
         this.saveBeforeLeaving();
+      } else {
+        this.saver.lookAgain();
       }
     });
   }

@@ -1,9 +1,10 @@
 """Decides which figures results have, and in which order pages and bundles show them."""
 
+import hashlib
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from hits.analysing.figures.agreement_figure import draw_agreement
 from hits.analysing.figures.alternative_texts import alternative_text
@@ -25,52 +26,85 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-@dataclass(frozen=True)
-class Picture:
-    """A figure with its texts, drawn when it is first asked for: as wide as a page's text, and as wide as a column,
-    which a phone shows too. `name` is also the name of its files, and unique on a page; `description` is the
-    alternative text. `warning` is drawn into it; it is empty if all work is from people."""
+T = TypeVar("T")
 
-    name: str
-    title: str
-    description: str
-    draw: "Callable[[float], Figure]"
-    warning: str = ""
-    section: str = ""  # the section that it stands in: a high figure is split into several
+KEPT = 100  # pictures, of some 200 kB each
 
-    @cached_property
-    def svg(self) -> str:
-        return as_svg(self._wide, self.name, self.title, self.description)
-
-    @cached_property
-    def narrow_svg(self) -> str:
-        return as_svg(self._narrow, f"{self.name}-column", self.title, self.description)
-
-    @cached_property
-    def pdf(self) -> bytes:
-        return as_pdf(self._wide, self.warning)
-
-    @cached_property
-    def narrow_pdf(self) -> bytes:
-        return as_pdf(self._narrow, self.warning)
-
-    @cached_property
-    def _wide(self) -> "Figure":
-        return laid_out(lambda: self.draw(WIDE))
-
-    @cached_property
-    def _narrow(self) -> "Figure":
-        return laid_out(lambda: self.draw(NARROW))
-
-
-DRAWINGS: "Mapping[str, Callable[[CriterionResults, float], Figure]]" = {
+DRAWINGS: "Mapping[str, Callable[[Any, float], Figure]]" = {
     "shares": draw_shares,
     "comparisons": draw_comparisons,
     "ranking": draw_ranking,
     "agreement": draw_agreement,
     "labels": draw_labels,
     "metrics": draw_metrics,
+    "funnel": draw_funnel,
 }
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure with its texts, drawn when it is first asked for: as wide as a page's text, and as wide as a column,
+    which a phone shows too. `name` is also the name of its files, and unique on a page; `description` is the
+    alternative text. `warning` is drawn into it; it is empty if all work is from people.
+
+    Drawing takes longer than computing the results, so a process draws pictures that are equal only once: the page, the
+    bundle and its check mostly want the same."""
+
+    name: str
+    title: str
+    description: str
+    kind: str  # of DRAWINGS
+    shown: CriterionResults | Funnel
+    warning: str = ""
+    section: str = ""  # the section that it stands in: a high figure is split into several
+
+    @property
+    def svg(self) -> str:
+        return self._once("svg", lambda: as_svg(self._wide, self.name, self.title, self.description))
+
+    @property
+    def narrow_svg(self) -> str:
+        name = f"{self.name}-column"
+        return self._once("narrow svg", lambda: as_svg(self._narrow, name, self.title, self.description))
+
+    @property
+    def pdf(self) -> bytes:
+        return self._once("pdf", lambda: as_pdf(self._wide, self.warning))
+
+    @property
+    def narrow_pdf(self) -> bytes:
+        return self._once("narrow pdf", lambda: as_pdf(self._narrow, self.warning))
+
+    @cached_property
+    def _wide(self) -> "Figure":
+        return laid_out(lambda: self._draw(WIDE))
+
+    @cached_property
+    def _narrow(self) -> "Figure":
+        return laid_out(lambda: self._draw(NARROW))
+
+    def _draw(self, width: float) -> "Figure":
+        figure = DRAWINGS[self.kind](self.shown, width)
+        if self.warning:
+            stamp(figure, self.warning)
+        return figure
+
+    def _once(self, form: str, make: Callable[[], T]) -> T:
+        drawn = drawn_before(self._looks)
+        if form not in drawn:
+            drawn[form] = make()
+        return drawn[form]  # type: ignore[no-any-return]
+
+    @cached_property
+    def _looks(self) -> str:
+        """Tell pictures apart by all that is shown and said, each number to its last digit."""
+        return hashlib.sha256(repr(self).encode()).hexdigest()
+
+
+@lru_cache(KEPT)
+def drawn_before(looks: str) -> dict[str, Any]:
+    """Return the files that were drawn of pictures that look so, by their forms; new ones are put into it."""
+    return {}
 
 
 def make_pictures(
@@ -86,8 +120,9 @@ def make_pictures(
         for picture in _pictures(one, section, f"{part.prefix}{section.key}")
     ]
     if funnel:
-        words, draw = describe_funnel(funnel), partial(draw_funnel, funnel)
-        found.append(Picture("funnel", "What screening leaves", words, draw, section="funnel"))
+        found.append(
+            Picture("funnel", "What screening leaves", describe_funnel(funnel), "funnel", funnel, section="funnel")
+        )
     return [_mark(picture, results.origin.warning) for picture in found] if results.origin.warning else found
 
 
@@ -97,16 +132,9 @@ def _pictures(found: CriterionResults, section: Section, name: str) -> Iterator[
     for number, (of_part, said) in enumerate(parts, start=1):
         title = section.figure if len(parts) == 1 else f"{section.figure} ({number} of {len(parts)})"
         its_name = name if number == 1 else f"{name}-{number}"
-        draw = partial(DRAWINGS[section.key], of_part)
-        yield Picture(its_name, title, alternative_text(said), draw, section=name)
+        yield Picture(its_name, title, alternative_text(said), section.key, of_part, section=name)
 
 
 def _mark(picture: Picture, warning: str) -> Picture:
     """Return the figure with the warning in the drawing itself and in its alternative text."""
-
-    def draw(width: float) -> "Figure":
-        figure = picture.draw(width)
-        stamp(figure, warning)
-        return figure
-
-    return Picture(picture.name, picture.title, f"{warning}. {picture.description}", draw, warning, picture.section)
+    return replace(picture, description=f"{warning}. {picture.description}", warning=warning)

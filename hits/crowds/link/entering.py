@@ -1,7 +1,9 @@
 """Finds out who stands at a link's page: by an id in the address, or by one that we made up and keep in a cookie.
 
 Ids from outside are taken as they are only if they are plain; of any other, such as an e-mail address, only a keyed
-hash is kept. A signed form ties the agreement to the page that showed the consent text, and to who read it.
+hash is kept. Anyone can type an id, so a visit has a session as well: what is handed in is to its credit alone. Where
+the address names no session, each browser is one, and keeps it in a cookie. A signed form ties the agreement to the
+page that showed the consent text, and to who read it.
 """
 
 import hashlib
@@ -9,7 +11,7 @@ import re
 import secrets
 from base64 import b32encode
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -27,6 +29,7 @@ MADE_UP = re.compile(r"[a-z2-7]{26}")
 NOBODY = {"null", "none", "undefined", "nan", "nil"}
 
 _signer = Signer(salt="hits.crowds.link.form")
+_cookie_signer = Signer(salt="hits.crowds.link.cookie")
 
 
 class NotIdentified(EvalPlatformError):
@@ -40,14 +43,12 @@ class Caller:
     worker_id: str
     id_there: str = ""
     session: str = ""
-    made_up: str = ""  # what the cookie keeps
 
 
 def identify(link: OpenLink, parameters: Mapping[str, str], cookie: str) -> Caller:
     """Return who came. Raises NotIdentified if the link expects an id in the address and there is none."""
     if not link.worker_parameter:
-        made_up = cookie if MADE_UP.fullmatch(cookie) else b32encode(secrets.token_bytes(16)).decode()[:26].lower()
-        return Caller(f"{link.prefix}_{made_up}", made_up=made_up)
+        return Caller(f"{link.prefix}_{cookie if MADE_UP.fullmatch(cookie) else _make_up()}")
     there = parameters.get(link.worker_parameter, "").strip()
     if not there:
         raise NotIdentified(
@@ -59,7 +60,6 @@ def identify(link: OpenLink, parameters: Mapping[str, str], cookie: str) -> Call
             f"The id in this page's address is “{there[:40]}”, which looks like a placeholder that nobody replaced. "
             "Please open the link again from the page on which you found it."
         )
-    session = parameters.get(link.session_parameter, "").strip() if link.session_parameter else ""
     plain = is_plain(there) and len(link.prefix) + 1 + len(there) <= MOST_LETTERS
     if not plain and "{worker}" in link.address:
         raise NotIdentified(
@@ -67,7 +67,39 @@ def identify(link: OpenLink, parameters: Mapping[str, str], cookie: str) -> Call
             "underscores here, up to 50 of them."
         )
     worker_id = f"{link.prefix}_{there}" if plain else f"{link.prefix}_{_hash_of(link, there)}"
+    if not link.session_parameter:
+        return Caller(worker_id, there if plain else "", _session_in(cookie, worker_id) or _make_up())
+    session = parameters.get(link.session_parameter, "").strip()
     return Caller(worker_id, there if plain else "", session if is_plain(session) else "")
+
+
+def cookie_of(link: OpenLink, caller: Caller) -> str:
+    """Return what the browser of somebody who takes part keeps: who it is, or else which session, of which worker."""
+    if not link.worker_parameter:
+        return caller.worker_id.removeprefix(f"{link.prefix}_")
+    return "" if link.session_parameter else _cookie_signer.sign(f"{caller.worker_id}:{caller.session}")
+
+
+def know_again(link: OpenLink, caller: Caller, cookie: str) -> Caller:
+    """Return whom a form names, as the browser's cookie knows them: a second tab is no second person, and no second
+    session."""
+    if not link.worker_parameter:
+        return identify(link, {}, cookie or cookie_of(link, caller))
+    session = "" if link.session_parameter else _session_in(cookie, caller.worker_id)
+    return replace(caller, session=session or caller.session)
+
+
+def _session_in(cookie: str, worker_id: str) -> str:
+    """Return the session that a cookie keeps, if it is this worker's: others may use the same browser."""
+    try:
+        worker, _, session = _cookie_signer.unsign(cookie).rpartition(":")
+    except BadSignature:
+        return ""
+    return session if worker == worker_id else ""
+
+
+def _make_up() -> str:
+    return b32encode(secrets.token_bytes(16)).decode()[:26].lower()
 
 
 def is_plain(value: str) -> bool:
@@ -93,10 +125,10 @@ def read_form(link: OpenLink, signed: str) -> tuple[Caller, str] | None:
     """Return who read which consent text on this link's page, or None if the form is not ours."""
     try:
         said: Any = _signer.unsign_object(signed)
-        key, consent_version, worker_id, id_there, session, made_up = said
+        key, consent_version, worker_id, id_there, session = said
     except (BadSignature, ValueError):
         return None
-    return (Caller(worker_id, id_there, session, made_up), consent_version) if key == link.key else None
+    return (Caller(worker_id, id_there, session), consent_version) if key == link.key else None
 
 
 # --- Rows ------------------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from hits.crowds.link.entering import short_key
 from hits.crowds.link.invited_list import Person
 from hits.crowds.link.link_environments import INVITED, LINK
 from hits.crowds.link.secret_links import new_key
-from hits.models import Assignment, Invitation, Offering, OpenLink, Study
+from hits.models import Assignment, Departure, Invitation, Offering, OpenLink, Outcome, Study
 
 MOST_INVITATIONS = 2000
 
@@ -98,6 +98,15 @@ def link_of_invited(offering: Offering, now: datetime) -> OpenLink:
         defaults={"label": "Personal invitations", "key": short_key(), "made_at": now, "closed_at": now},
     )
     return link
+
+
+def may_one_more_decline(link: OpenLink) -> bool:
+    """Return whether fewer have declined than were invited and have not agreed. Nobody notes who it was (decision 35),
+    so this is the limit to what one rater can make of the number."""
+    declined = Departure.objects.filter(link=link, outcome=Outcome.NO_CONSENT).count()
+    agreed = Assignment.objects.filter(offering=link.offering, consented_at__isnull=False)
+    invited = Invitation.objects.filter(offering=link.offering)
+    return declined < invited.exclude(worker_id__in=agreed.values("crowd_worker_id")).count()
 
 
 @transaction.atomic
