@@ -48,13 +48,18 @@ def vote_state(offering: Offering) -> VoteState:
         seen_by.setdefault(item, set()).add(worker_id)
     for votes in by_criterion.values():
         differing |= {item for item, said in votes.items() if len(said) == len(set(said)) == VOTES}
-    copies = HitItem.objects.filter(fourth_vote_in=offering)
+    copies = copies_asking(offering)
     return VoteState(
         frozenset(differing),
         _originals(copies),
         _originals(copies.filter(pk__in=kept.order_by().values("item"))),
         {item: frozenset(seen_by[item]) for item in differing},
     )
+
+
+def copies_asking(offering: Offering) -> QuerySet[HitItem]:
+    """Return the copies that ask for fourth votes. One that was saved counts, even if its HIT is not published yet."""
+    return HitItem.objects.filter(fourth_vote_in=offering)
 
 
 def _originals(copies: QuerySet[HitItem]) -> frozenset[int]:
