@@ -11,7 +11,7 @@ import pandas as pd
 
 from generation.metrics.naming import title_of
 from hits.analysing import METRIC_PREFIX
-from hits.screening import EXCLUDED_BY, kept_mask, rules_in
+from hits.screening import EXCLUDED_BY, FOURTH_VOTE, kept_mask, rules_in
 
 # For each name, the column of the ratings frame that it comes from, and what a reader of the bundle learns about it.
 COLUMNS = {
@@ -47,13 +47,20 @@ COLUMNS = {
 }
 # Only where several offerings are put together.
 OFFERING_COLUMN = {"offering": "where the assignment was done: the marketplace of the offering"}
+# Only where the design asks for fourth votes.
+FOURTH_VOTE_COLUMN = {
+    FOURTH_VOTE: "whether the HIT asked for fourth votes on items whose three votes differ: it counts in verdicts only"
+}
 RULE_COLUMN = "whether the screening rule {rule} leaves it out, alone or with other rules"
 METRIC_COLUMN = "an automatic metric of the reply, {title}; empty where there is none"
 
 
-def described(rules: Sequence[str], metrics: Sequence[str], has_offerings: bool = False) -> dict[str, str]:
+def described(
+    rules: Sequence[str], metrics: Sequence[str], has_offerings: bool = False, has_fourth_votes: bool = False
+) -> dict[str, str]:
     """Return every column with its description, in the order of the files."""
     found = {name: text for name, (_, text) in COLUMNS.items()} | (OFFERING_COLUMN if has_offerings else {})
+    found |= FOURTH_VOTE_COLUMN if has_fourth_votes else {}
     found |= {f"{EXCLUDED_BY}{rule}": RULE_COLUMN.format(rule=rule) for rule in rules}
     return found | {f"{METRIC_PREFIX}{name}": METRIC_COLUMN.format(title=title_of(name)) for name in metrics}
 
@@ -73,4 +80,6 @@ def bundle_rows(
     metrics = [str(name) for name in frame.columns if str(name).startswith(METRIC_PREFIX)]
     if offering:
         ordered["offering"] = pd.Categorical([offering] * len(frame))
+    if FOURTH_VOTE in frame:
+        ordered[FOURTH_VOTE] = frame[FOURTH_VOTE]
     return pd.DataFrame(ordered | {name: frame[name] for name in (*names, *metrics)})

@@ -30,6 +30,7 @@ that memory does not grow with the study.
     hidden_ms         int64     how long the dialog stood open in a hidden tab, bounded likewise
     submitted_at      datetime  when the submission was handed in, in UTC
     origin            category  where the submission came from: people, simulation or rehearsal
+    is_fourth_vote    bool      True in a HIT that asks for fourth votes; only in studies that have them
 """
 
 from collections.abc import Callable, Collection, Iterator
@@ -117,6 +118,8 @@ def ratings_from(tables: StudyTables, columns: Collection[str] | None = None) ->
         "hidden_ms": lambda: np.append(times["hidden_ms"], 0)[of_answer],
         **{name: partial(submissions[name].take, by_submission) for name in OF_WORK},
     }
+    if tables.protocol.verdict_rule == "fourth vote":
+        makers["is_fourth_vote"] = partial(submissions["is_fourth_vote"].take, by_submission)
     made = {name: make() for name, make in makers.items() if columns is None or name in columns}
     return pd.DataFrame(made, copy=False)  # nobody else has these arrays
 

@@ -121,7 +121,7 @@ class StudyTables:
             self.confirmed.order_by("pk").values_list(
                 *("pk", "assignment__crowd_worker_id", "assignment__hit__number", "assignment__hit__block"),
                 *("status", "origin", "is_rebuilt", "accepted_at", "submitted_at", "assignment__feedback"),
-                *("assignment__opened_at", "assignment__submitted_at"),
+                *("assignment__opened_at", "assignment__submitted_at", "assignment__hit__added_for"),
             ),
             submission=np.int64,
             worker=object,
@@ -135,6 +135,7 @@ class StudyTables:
             has_feedback=object,
             opened_at=object,
             handed_in_at=object,
+            added_for=object,
         )
         clocks = ("opened_at", "handed_in_at", "accepted_at", "submitted_at")
         pseudonyms = {worker_id: self.name_worker(worker_id) for worker_id in set(rows["worker"])}
@@ -153,6 +154,7 @@ class StudyTables:
             "has_feedback": rows["has_feedback"].astype(bool),
             "span_seconds": np.array([span_seconds(*at) for at in zip(*(rows[name] for name in clocks), strict=True)]),
             "opened_at": as_times(rows["opened_at"]),
+            "is_fourth_vote": np.array([one is not None for one in rows["added_for"]], bool),
         }
 
     def _waves(self, hits: Array) -> Array:
