@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from evalplatform.wording import count_of
-from hits.models.design import CheckpointPart, StudyDesign
 from hits.designing.sizing import BatchSize, cost_of, fourth_votes_of, hourly_pay_cents, rating_count
+from hits.models.design import CheckpointPart, StudyDesign
 from hits.models.money import money
 
 
