@@ -121,7 +121,8 @@ class StudyTables:
             self.confirmed.order_by("pk").values_list(
                 *("pk", "assignment__crowd_worker_id", "assignment__hit__number", "assignment__hit__block"),
                 *("status", "origin", "is_rebuilt", "accepted_at", "submitted_at", "assignment__feedback"),
-                *("assignment__opened_at", "assignment__submitted_at", "assignment__hit__added_for"),
+                *("assignment__opened_at", "assignment__submitted_at"),
+                *("assignment__hit__added_for", "assignment__turned"),
             ),
             submission=np.int64,
             worker=object,
@@ -136,6 +137,7 @@ class StudyTables:
             opened_at=object,
             handed_in_at=object,
             added_for=object,
+            turned=object,
         )
         clocks = ("opened_at", "handed_in_at", "accepted_at", "submitted_at")
         pseudonyms = {worker_id: self.name_worker(worker_id) for worker_id in set(rows["worker"])}
@@ -154,6 +156,7 @@ class StudyTables:
             "has_feedback": rows["has_feedback"].astype(bool),
             "span_seconds": np.array([span_seconds(*at) for at in zip(*(rows[name] for name in clocks), strict=True)]),
             "opened_at": as_times(rows["opened_at"]),
+            "turned": rows["turned"],
             "is_fourth_vote": np.array([one is not None for one in rows["added_for"]], bool),
         }
 

@@ -104,6 +104,10 @@ class Pairs(Protocol[PairsDesign]):
 
     # --- Serving
 
+    @property
+    def balances_sides(self) -> bool:
+        return True
+
     def page_settings(self) -> dict[str, Any]:
         task = self.design.task
         questions = [

@@ -159,6 +159,11 @@ class Protocol(ABC, Generic[Design]):
         """Return False where each reply is judged by itself, before the next one is seen."""
         return True
 
+    @property
+    def balances_sides(self) -> bool:
+        """Return whether each worker is to see each of two models on each side equally often (hits.serving.sides)."""
+        return False
+
     @abstractmethod
     def page_settings(self) -> dict[str, Any]:
         """Return what the worker's page needs beside the dialogs and the common texts."""

@@ -13,6 +13,7 @@ from hits.serving.allocating import give_hit, go_on
 from hits.serving.frozen import FrozenHit, FrozenStudy, frozen_offering
 from hits.serving.leases import is_leased, rotations_in_use
 from hits.serving.may_work import check_is_open, check_may_begin_another, find_refusal, is_time_over, time_limit
+from hits.serving.sides import choose_turned
 from hits.serving.statements import (
     confirmed_of_hits,
     find_assignment,
@@ -137,12 +138,14 @@ def _open_new(
         rotations = _check_may_begin(hit, offering, visit, is_confirmed, address, now - time_limit(study))
     if not is_confirmed:
         check_unconfirmed_visit(hit, address, now)
+    rotation = _choose_rotation(hit, visit, rotations, is_confirmed)
     assignment = Assignment(
         hit_id=hit.pk,
         offering=offering,
         crowd_assignment_id=visit.assignment_id,
         crowd_worker_id=visit.worker_id,
-        rotation=_choose_rotation(hit, visit, rotations, is_confirmed),
+        rotation=rotation,
+        turned=choose_turned(hit, offering, visit.worker_id, rotation),
         opened_at=now,
         held_at=now - held.held_for,
         confirmed_at=now if is_confirmed else None,
