@@ -4,9 +4,9 @@ python -m benchmarks.fourth_votes_chaos [--rounds 200] [--minutes 60] [--seed 1]
 
 Each round has a study of its own on `manage.py localturk`, which has its own process and database. Votes come in, in
 two steps, as rows; after each, `sync_hits` runs once or twice at a time, meets faults (no answer, an error although the
-HIT was made, lists that lag), and is ended by SIGKILL at random moments. Sometimes a day passes, so that the market
-has forgotten its tokens. Then `sync_hits` runs without faults, and the marketplace's HITs are counted: each item whose
-votes differ must be in exactly one, and no other item in any.
+HIT was made, lists that lag), and is ended by SIGKILL at random moments. Sometimes a day passes, and the marketplace
+forgets its tokens. Then `sync_hits` runs without faults, and the marketplace's HITs are counted: each item whose votes
+differ must be in exactly one, and no other item in any.
 
 With --unprotected, only what the crowd has confirmed counts as asked for, and the database does not refuse a second
 copy. Then items must be asked for twice, or this benchmark could not find it.
@@ -74,14 +74,14 @@ def take_protection_out() -> None:
     """Count as asked for only what the crowd has confirmed, and let the database take a second copy."""
     from django.db import connection
 
-    from hits.deciding import vote_state
+    from hits.deciding import counted_votes
     from hits.models import HitItem
 
     def confirmed_copies(offering: Any) -> Any:
         found = HitItem.objects.filter(fourth_vote_in=offering)
         return found.exclude(hit__publications__crowd_hit_id="")
 
-    vote_state.copies_asking = confirmed_copies  # type: ignore[attr-defined]
+    counted_votes.copies_asking = confirmed_copies
     [constraint] = [one for one in HitItem._meta.constraints if one.name == "one_fourth_vote_per_item_and_offering"]
     with connection.schema_editor() as editor:
         editor.remove_constraint(HitItem, constraint)

@@ -15,9 +15,9 @@ from django.db.models import Max
 from evalplatform.wording import count_of
 from hits.budgeting import OverBudget, budget_of, open_places, spending
 from hits.crowds import Market, Met, fees_of
+from hits.deciding.counted_votes import VoteState, asks_fourth_votes, vote_state
 from hits.deciding.dealing_votes import Hand, deal_hands, write_hits
 from hits.deciding.rule_state import has_stopped
-from hits.deciding.vote_state import VoteState, asks_fourth_votes, vote_state
 from hits.designing import fourth_vote_room
 from hits.models import Event, Hit, HitItem, Offering, Publication, Study
 from hits.models.money import money

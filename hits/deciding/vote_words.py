@@ -2,7 +2,7 @@
 
 from evalplatform.wording import count_of
 from hits.deciding.asking_votes import due_fourth_votes
-from hits.deciding.vote_state import VoteState, asks_fourth_votes, vote_state
+from hits.deciding.counted_votes import VoteState, asks_fourth_votes, vote_state
 from hits.models import Offering
 
 

@@ -89,7 +89,6 @@ from .strength_draws import draw_strengths as draw_strengths
 from .too_few import FEW_WORKERS as FEW_WORKERS
 from .too_few import few_dialogs_warning as few_dialogs_warning
 from .true_values import find_true_values as find_true_values
-from .vote_counts import MOST_DIFFERING as MOST_DIFFERING
 from .vote_counts import PairVotes as PairVotes
 from .vote_counts import Tally as Tally
 from .vote_counts import VerdictRule as VerdictRule

@@ -12,8 +12,6 @@ from hits.stats.estimates import Estimate, Interval, Undefined
 # fourth; or not at all, since each vote counts by itself.
 VerdictRule = Literal["majority", "fourth vote", "all votes"]
 
-MOST_DIFFERING = 6 / 27  # of items, if votes are fair dice: no other shares make three votes differ more often
-
 
 def share_of_differing(win: float, tie: float, loss: float) -> float:
     """Return the chance that three votes with these chances all differ, and a fourth is needed.

@@ -14,7 +14,8 @@ from hits.budgeting import budget_of, set_cap
 from hits.crowds import CROWDS, open_crowd
 from hits.crowds.link.taking_part import count_left, left_for_each, part_of
 from hits.crowds.mturk.client import MTurkMarket
-from hits.deciding import are_fourth_votes_due, ask_fourth_votes, describe_fourth_votes, vote_state
+from hits.deciding import are_fourth_votes_due, ask_fourth_votes, describe_fourth_votes
+from hits.deciding.counted_votes import vote_state
 from hits.exporting import check_bundle, export_bundle
 from hits.models import Assignment, Hit, HitItem, Offering, Publication, SharedBlock
 from hits.publishing import plan_publishing, resume_study, stop_study

@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable
 from datetime import timedelta
 from typing import Any
 
+from django.contrib.auth.models import User
+
 from hits.crowds import open_crowd
 from hits.designing import create_study
 from hits.models import Hit, HitItem, Offering, Submission, offering_for
@@ -37,7 +39,7 @@ def design(**changes: Any) -> dict[str, Any]:
 
 
 def offered(market: Any, marketplace: str = "local", **changes: Any) -> Offering:
-    study = create_study(design(**changes))
+    study = create_study(design(**changes), User.objects.first())
     snapshots.build(study)
     study.refresh_from_db()
     offering = offering_for(study, marketplace)
