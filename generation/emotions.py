@@ -22,3 +22,10 @@ NEUTRAL = "neutral"
 
 LABELS = (*EMOTIONS, *INTENTS, NEUTRAL)
 LABEL_IDS = {label: number for number, label in enumerate(LABELS)}
+
+# The same 32 emotions in the order of MoEL, MIME and EmpDG. Checkpoints of such networks have them in this order.
+MOEL_EMOTIONS = tuple(
+    """surprised excited annoyed proud angry sad grateful lonely impressed afraid disgusted confident terrified hopeful
+    anxious disappointed joyful prepared guilty furious nostalgic jealous anticipating embarrassed content devastated
+    sentimental caring trusting ashamed apprehensive faithful""".split()
+)

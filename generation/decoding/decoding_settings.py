@@ -3,6 +3,7 @@
 This file imports no torch, because web pages check settings, too.
 """
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
@@ -50,7 +51,7 @@ class DecodingSettings:
     temperature: float = 1.0
 
     @classmethod
-    def from_json(cls, values: dict[str, Any], longest_reply: int) -> Self:
+    def from_json(cls, values: dict[str, Any], longest_reply: int, defaults: Mapping[str, Any]) -> Self:
         """Refuse settings that are unknown, out of range, or belong to another method."""
         method = values.get("method", BEAM)
         if method not in _OF_METHOD:
@@ -59,7 +60,7 @@ class DecodingSettings:
         for name in values:
             if name not in allowed:
                 raise SettingsRefused(f"{method} has no setting named {name!r}; its settings are {', '.join(allowed)}.")
-        settings = cls(**{"max_tokens": longest_reply, **values})
+        settings = cls(**{"max_tokens": longest_reply, **defaults, **values})
         settings._check(longest_reply)
         return settings
 
@@ -83,9 +84,11 @@ def _check_number(name: str, value: Any, kind: type | tuple[type, ...], least: f
         raise SettingsRefused(f"{name} is {value!r}; it must be a number from {least:,} to {most:,}.")
 
 
-def check_decoding(values: dict[str, Any], longest_reply: int, vocabulary_size: int) -> dict[str, Any]:
-    """Return the settings with their defaults, or raise SettingsRefused."""
-    settings = DecodingSettings.from_json(values, longest_reply)
+def check_decoding(
+    values: dict[str, Any], longest_reply: int, vocabulary_size: int, defaults: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return the settings with their defaults, or raise SettingsRefused. A family may have other defaults."""
+    settings = DecodingSettings.from_json(values, longest_reply, defaults or {})
     if settings.method in (BEAM, DIVERSE_BEAM) and 2 * settings.beams > vocabulary_size:
         raise SettingsRefused(f"{settings.beams} beams are too many for {vocabulary_size} tokens.")
     return settings.as_json()

@@ -190,8 +190,8 @@ class EmotionClassifierFamily:
     """Trains like a family of networks, but is not a generator. Its checkpoint is a folder as Hugging Face writes
     it."""
 
-    def train_tokenizer(self, texts: Iterable[str], vocabulary_size: int) -> Tokenizer:
-        return train_tokenizer(texts, vocabulary_size)
+    def train_tokenizer(self, texts: Iterable[str], plan: Plan) -> Tokenizer:
+        return train_tokenizer(texts, plan.vocabulary_size)
 
     def load_tokenizer(self, path: Path) -> Tokenizer:
         return load_tokenizer(path)

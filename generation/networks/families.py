@@ -9,13 +9,23 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from generation.emotions import LABELS
+from generation.emotions import LABELS, MOEL_EMOTIONS
+from generation.networks.empathy_config import EMPATHY_DEFAULTS
 
 if TYPE_CHECKING:
     from generation.networks.family import Family
+    from generation.training.plan import Plan
     from generation.training.train import Trainable
 
 GENERATOR = "generator"
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of train_generator that only some families have. One that its config has, too, is stored there."""
+
+    default: Any  # its type is the option's
+    about: str
 
 
 @dataclass(frozen=True)
@@ -24,14 +34,49 @@ class FamilyLine:
     about: str  # what it is, in the words of docs/generating.md
     parts: Mapping[str, str] = field(default_factory=lambda: {GENERATOR: "which writes replies"})
     """Parts that train_generator trains, each with its purpose. Later parts go into the checkpoint of the first."""
+    parts_to_spare: tuple[str, ...] = ()  # those without which a checkpoint answers, too
     takes: Mapping[str, str] = field(default_factory=dict)
     """Folders that train_generator puts into the checkpoint: the name of the option, and what the folder is."""
     sizes: tuple[str, ...] = ()  # options of train_generator beside those of NetworkConfig; whole numbers
+    options: Mapping[str, Option] = field(default_factory=dict)
+    defaults: Mapping[str, Any] = field(default_factory=dict)  # of options that all families have
     labels: tuple[str, ...] = LABELS  # those that config.json must have
     is_told_labels: bool = False  # whether a reply's label can be forced
     is_generator: bool = True  # False: it can be trained, but does not answer dialogs
     check_settings: str = "generation.decoding.decoding_settings:check_decoding"
     """A function (settings, longest reply, size of the vocabulary) -> settings with defaults. It imports no torch."""
+
+
+_WORDS = {
+    "minimum_count": Option(1, "leave out words that occur less often in the training data"),
+    "vectors": Option("", "start from the word vectors of this file, in word2vec's or GloVe's form"),
+}
+_WITHOUT = {"without": Option("", "leave a part of the network out, as an ablation of its paper does")}
+_OF_EMPDG = {
+    "lexicon": Option("", "a file of emotion words, one a line; adjectives count in any case"),
+    "discriminator_steps": Option(1000, "batches for the discriminators alone, before turns are taken"),
+}
+_EMOTION_WEIGHT = {"emotion_weight": Option(1.0, "how much recognising the emotion counts beside the words")}
+
+
+def _empathy_line(
+    place: str,
+    about: str,
+    options: Mapping[str, Option] = _WORDS | _EMOTION_WEIGHT,
+    sizes: tuple[str, ...] = (),
+    **more: Any,
+) -> FamilyLine:
+    """The line of a family that shares the files empathy_*.py: words, layers, 32 emotions, schedule."""
+    return FamilyLine(
+        place,
+        about,
+        sizes=("attention_width", *sizes),
+        options=options,
+        defaults=EMPATHY_DEFAULTS,
+        labels=MOEL_EMOTIONS,
+        check_settings="generation.networks.empathy_config:check_empathy_decoding",
+        **more,
+    )
 
 
 FAMILIES: dict[str, FamilyLine] = {
@@ -46,6 +91,29 @@ FAMILIES: dict[str, FamilyLine] = {
         takes={"classifier": "an emotion classifier, which labels turns that come without an emotion or intent"},
         is_told_labels=True,
     ),
+    "trs": _empathy_line(
+        "generation.networks.trs:TrsFamily", "the Transformer with which MoEL and MIME were compared", options=_WORDS
+    ),
+    "multi-tr": _empathy_line(
+        "generation.networks.multi_tr:MultiTrFamily", "the same, trained to recognise the dialog's emotion, too"
+    ),
+    "moel": _empathy_line(
+        "generation.networks.moel:MoelFamily",
+        "MoEL: a listener for each emotion, mixed as the dialog's emotion is recognised",
+        sizes=("mixed_listeners",),
+    ),
+    "mime": _empathy_line(
+        "generation.networks.mime:MimeFamily",
+        "MIME: mixes positive and negative emotions, and mimics the polarity of the speaker's",
+        options=_WORDS | _WITHOUT,
+    ),
+    "empdg": _empathy_line(
+        "generation.networks.empdg:EmpdgFamily",
+        "EmpDG: reads emotion words apart, copies words, and learns from the feedback to replies",
+        parts={GENERATOR: "which writes replies", "discriminators": "against which the generator is trained further"},
+        parts_to_spare=("discriminators",),
+        options=_WORDS | _WITHOUT | _OF_EMPDG,
+    ),
     "emotion-classifier": FamilyLine(
         "generation.networks.emotion_classifier:EmotionClassifierFamily",
         "names the emotion or intent of a turn",
@@ -53,6 +121,11 @@ FAMILIES: dict[str, FamilyLine] = {
         is_generator=False,
     ),
 }
+
+
+def option_of(plan: "Plan", name: str) -> Any:
+    """Return an option of the family that is being trained: the one that was given, or its default."""
+    return plan.options.get(name, FAMILIES[plan.kind].options[name].default)
 
 
 def generating_families() -> list[str]:

@@ -43,7 +43,7 @@ class Answerer(Protocol):
 
 
 class HasTokenizer(Protocol):
-    def train_tokenizer(self, texts: Iterable[str], vocabulary_size: int) -> "Tokenizer": ...
+    def train_tokenizer(self, texts: Iterable[str], plan: "Plan") -> "Tokenizer": ...
     def load_tokenizer(self, path: Path) -> "Tokenizer": ...
 
 
@@ -51,13 +51,14 @@ class Family(ABC):
     config_class: ClassVar[type[NetworkConfig]] = NetworkConfig
     parts: ClassVar[Mapping[str, Part]] = {}
     has_likelihood: ClassVar[bool] = False  # its Answerer has score_gold, for perplexity
+    is_told_polarity: ClassVar[bool] = False  # it also has score_gold_told_polarity, for another perplexity
 
     @abstractmethod
     def build(self, config: NetworkConfig) -> nn.Module:
         """Return a new network. It has the attribute `config`."""
 
     @abstractmethod
-    def train_tokenizer(self, texts: Iterable[str], vocabulary_size: int) -> "Tokenizer": ...
+    def train_tokenizer(self, texts: Iterable[str], plan: "Plan") -> "Tokenizer": ...
 
     @abstractmethod
     def load_tokenizer(self, path: Path) -> "Tokenizer":

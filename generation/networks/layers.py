@@ -14,8 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from generation.networks.network_config import NetworkConfig
-
-KeysAndValues = tuple[Tensor, Tensor]  # each [B, H, T, D]
+from generation.networks.reply_state import KeysAndValues
 
 
 class Embedder(nn.Module):

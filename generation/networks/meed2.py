@@ -104,7 +104,7 @@ class ClassifierPart:
 
 
 class Meed2Answerer(TransformerAnswerer):
-    def begin(self, read: EncodedBatch) -> TransformerDecoder:
+    def begin(self, read: EncodedBatch, seeds: Sequence[int]) -> TransformerDecoder:
         state = self.network.begin_replies(
             read.source["source_ids"],
             read.source["source_segments"],
@@ -167,11 +167,11 @@ class Meed2Family(TransformerFamily):
         return Meed2(config)
 
     def prepare(self, part: str, plan: "Plan", world: "World", say: "Say") -> Objective:
-        from generation.networks.preparing import prepare_generator
+        from generation.networks.preparing import Recipe, prepare_generator
 
         if part == PREDICTOR:
             return self._prepare_predictor(plan, say)
-        return prepare_generator(self, score_meed2, plan, world, say, needs_labels=True)
+        return prepare_generator(self, Recipe(score_meed2, needs_labels=True), plan, world, say)
 
     def answerer(self, checkpoint: Checkpoint, settings: dict[str, Any]) -> Meed2Answerer:
         return Meed2Answerer(checkpoint, DecodingSettings(**settings))

@@ -6,21 +6,26 @@ All ids are in a few flat arrays, which take much less memory than a list for ea
 import hashlib
 from array import array
 from collections.abc import Iterable
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from tokenizers import Tokenizer
 
+from generation.corpora.import_records import DialogRecord
 from generation.emotions import LABEL_IDS, NEUTRAL
 from generation.errors import DataRefused
 from generation.networks.tokenizing import PAD, encode_context, encode_reply
-from generation.training.context_pairs import Pair
+from generation.training.context_pairs import Pair, pairs_of
 from generation.training.objective import IGNORED, Batch
 from generation.training.ordering import Indices
 
 
 class PairExamples:
+    about_unlabelled = "without a label taken as neutral"
+    about_no_labels = "has no labels, which {kind} needs; label_dialogs adds them"
+
     def __init__(self, pairs: Iterable[Pair], tokenizer: Tokenizer, max_tokens: int) -> None:
         source_ids, segments, labels, target_ids = array("i"), array("b"), array("b"), array("i")
         source_ends, target_ends = array("q", [0]), array("q", [0])
@@ -51,19 +56,23 @@ class PairExamples:
         # Sort by the reply's length first: its tokens cost most, since each is scored against the whole vocabulary.
         self.sort_keys: npt.NDArray[np.int64] = self.target_counts * 1_000_000 + np.diff(self._source_ends)
 
+    @classmethod
+    def from_records(cls, records: Iterable[DialogRecord], tokenizer: Tokenizer, max_tokens: int) -> Self:
+        return cls(pairs_of(records), tokenizer, max_tokens)
+
     def __len__(self) -> int:
         return len(self.reply_labels)
 
     def batch(self, indices: Indices, device: torch.device) -> Batch:
         """Return tensors [B, S] of the contexts and [B, T] of the replies. The decoder reads `target_ids` and has to
         predict `targets`, which are one token ahead."""
-        ids = _pad_rows(self._source_ids, self._source_ends, indices, PAD)
-        replies = _pad_rows(self._target_ids, self._target_ends, indices, PAD)
-        targets = _pad_rows(self._target_ids, self._target_ends, indices, IGNORED)[:, 1:]
+        ids = pad_rows(self._source_ids, self._source_ends, indices, PAD)
+        replies = pad_rows(self._target_ids, self._target_ends, indices, PAD)
+        targets = pad_rows(self._target_ids, self._target_ends, indices, IGNORED)[:, 1:]
         tensors = {
             "source_ids": ids,
-            "source_segments": _pad_rows(self._segments, self._source_ends, indices, 0),
-            "source_labels": _pad_rows(self._labels, self._source_ends, indices, 0),
+            "source_segments": pad_rows(self._segments, self._source_ends, indices, 0),
+            "source_labels": pad_rows(self._labels, self._source_ends, indices, 0),
             "target_ids": replies[:, :-1],
             "target_segments": np.broadcast_to(self._reply_segments[indices, None], targets.shape),
             "targets": targets,
@@ -94,7 +103,7 @@ def _check_label(label: str) -> str:
     return label or NEUTRAL
 
 
-def _pad_rows(
+def pad_rows(
     values: npt.NDArray[np.integer], ends: npt.NDArray[np.int64], indices: Indices, padding: int
 ) -> npt.NDArray[np.int64]:
     starts, lengths = ends[indices], ends[indices + 1] - ends[indices]

@@ -1,15 +1,16 @@
 """Prepare a training run: tokenizer, examples and network, new or from a checkpoint. The families share this code."""
 
 import hashlib
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from tokenizers import Tokenizer
 
 from evalplatform.wording import count_of
+from generation.corpora.import_records import DialogRecord
 from generation.errors import DataRefused, TrainingRefused
 from generation.networks.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from generation.networks.families import FAMILIES
@@ -17,31 +18,70 @@ from generation.networks.family import Family, HasTokenizer
 from generation.networks.network_config import NetworkConfig
 from generation.networks.pair_examples import PairExamples
 from generation.training.context_pairs import Source, pairs_of
-from generation.training.objective import Objective, Score
+from generation.training.objective import Examples, Objective, Score
 from generation.training.plan import Plan, Say
 from generation.training.state import STATE
 from generation.training.world import World
 
 
-def prepare_generator(
-    family: Family, score: Score, plan: Plan, world: World, say: Say, needs_labels: bool = False
-) -> Objective:
+class CountedExamples(Examples, Protocol):
+    """Examples that also count what is unusual about them."""
+
+    unlabelled: int
+    contexts_cut: int
+    about_unlabelled: str
+    about_no_labels: str
+
+
+class ExamplesClass(Protocol):
+    def from_records(
+        self, records: Iterable[DialogRecord], tokenizer: Tokenizer, max_tokens: int
+    ) -> CountedExamples: ...
+
+
+def spoken_texts(records: Iterable[DialogRecord]) -> Iterator[str]:
+    """Yield each turn once. All turns of a context but the first were replies in earlier pairs."""
+    for pair in pairs_of(records):
+        yield from pair.turns if len(pair.turns) == 1 else ()
+        yield pair.reply
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a family says about the training of its network."""
+
+    score: Score  # of validation, and of training unless there is another one
+    training_score: Score | None = None
+    examples: ExamplesClass = PairExamples
+    texts: Callable[[Iterable[DialogRecord]], Iterator[str]] = spoken_texts  # what a tokenizer is trained on
+    needs_labels: bool = False  # refuse data without any labels
+    objective: Callable[..., Objective] = Objective
+    begin: Callable[[Any, Tokenizer], dict[str, Any]] = lambda network, tokenizer: {}
+    """Change a new network before it is trained; return what must not change when the run is resumed."""
+
+
+def prepare_generator(family: Family, recipe: Recipe, plan: Plan, world: World, say: Say) -> Objective:
     """Prepare a network that learns to write the reply, from pairs of a context and a reply."""
     start = load_checkpoint(Path(plan.start)) if plan.start else None
     taken = taken_parts(family, plan)
     parts = {**_inherited_parts(family, plan, start), **taken}
-    tokenizer = start.tokenizer if start else stored_tokenizer(family, plan, world, _spoken_texts(plan))
+    tokenizer = (
+        start.tokenizer if start else stored_tokenizer(family, plan, world, recipe.texts(plan.data.training_records()))
+    )
     config = config_for(family, plan, start, tokenizer)
-    training, validation = pair_examples(plan, tokenizer, config, say, PairExamples, needs_labels)
+    training, validation = pair_examples(plan, tokenizer, config, say, recipe.examples, recipe.needs_labels)
     torch.manual_seed(plan.seed)
     network = start.network if start else family.build(config)
-    identity: dict[str, Any] = {} if start else {"tokenizer": describe_tokenizer(family, plan)}
+    identity: dict[str, Any] = {}
+    if not start:
+        identity = {"tokenizer": describe_tokenizer(family, plan), **recipe.begin(network, tokenizer)}
 
-    return Objective(
+    return recipe.objective(
         network,
         training,
         validation,
-        score,
+        recipe.score,
+        training_score=recipe.training_score,
         save=lambda: save_checkpoint(plan.out, network, tokenizer, parts),
         identity=identity | {"sizes": asdict(config)},
         finish=lambda: put_parts_in(plan, taken),
@@ -78,10 +118,7 @@ def stored_tokenizer(family: HasTokenizer, plan: Plan, world: World, texts: Iter
     path = plan.run_folder / "tokenizer.json"
     is_resumed = path.exists() and (plan.run_folder / STATE).exists()
     if world.is_first and not is_resumed:
-        if plan.tokenizer:
-            tokenizer = family.load_tokenizer(plan.tokenizer)
-        else:
-            tokenizer = family.train_tokenizer(texts, plan.vocabulary_size)
+        tokenizer = family.load_tokenizer(plan.tokenizer) if plan.tokenizer else family.train_tokenizer(texts, plan)
         new = path.with_suffix(".new")
         tokenizer.save(str(new))
         new.replace(path)
@@ -100,12 +137,12 @@ def describe_tokenizer(family: HasTokenizer, plan: Plan) -> str:
 
 def config_for(family: Family, plan: Plan, start: Checkpoint | None, tokenizer: Tokenizer) -> NetworkConfig:
     if start is None:
-        return family.config_class(kind=plan.kind, vocabulary_size=tokenizer.get_vocab_size(), **plan.sizes)
+        return family.config_class(kind=plan.kind, vocabulary_size=tokenizer.get_vocab_size(), **_sizes(family, plan))
     if start.config.kind != plan.kind:
         raise TrainingRefused(
             f"{plan.start} is a {start.config.kind}, so it can't be trained further as a {plan.kind}."
         )
-    for name, size in plan.sizes.items():
+    for name, size in _sizes(family, plan).items():
         if getattr(start.config, name) != size:
             option = f"--{name.replace('_', '-')}"
             raise TrainingRefused(
@@ -114,38 +151,39 @@ def config_for(family: Family, plan: Plan, start: Checkpoint | None, tokenizer: 
     return start.config
 
 
+def _sizes(family: Family, plan: Plan) -> dict[str, Any]:
+    """Return the sizes of a new network, and those options that its config stores."""
+    stored = {field.name for field in fields(family.config_class)}
+    return plan.sizes | {name: value for name, value in plan.options.items() if name in stored}
+
+
 def pair_examples(
-    plan: Plan, tokenizer: Tokenizer, config: NetworkConfig, say: Say, build: type[PairExamples], needs_labels: bool
-) -> tuple[PairExamples, PairExamples]:
+    plan: Plan, tokenizer: Tokenizer, config: NetworkConfig, say: Say, build: ExamplesClass, needs_labels: bool
+) -> tuple[CountedExamples, CountedExamples]:
     """Return training and validation examples, and say what is unusual about them."""
-    found: list[PairExamples] = []
+    found: list[CountedExamples] = []
     for name, records, source in (
         ("training", plan.data.training_records, plan.data.training),
         ("validation", plan.data.validation_records, plan.data.validation or plan.data.training),
     ):
         try:
-            examples = build(pairs_of(records()), tokenizer, config.max_tokens)
+            examples = build.from_records(records(), tokenizer, config.max_tokens)
         except DataRefused as error:
             raise DataRefused(f"The {name} data of {source} can't be used: {error}") from error
         if needs_labels and examples.unlabelled == len(examples):
-            raise DataRefused(f"{source} has no labels, which {plan.kind} needs; label_dialogs adds them.")
+            raise DataRefused(f"{source} {examples.about_no_labels.format(kind=plan.kind)}.")
         say(_describe_examples(name, examples, source, config.max_tokens, needs_labels))
         found.append(examples)
     return found[0], found[1]
 
 
-def _describe_examples(name: str, examples: PairExamples, source: Source, max_tokens: int, needs_labels: bool) -> str:
+def _describe_examples(
+    name: str, examples: CountedExamples, source: Source, max_tokens: int, needs_labels: bool
+) -> str:
     unlabelled = examples.unlabelled if needs_labels else 0
     asides = [
         f"{count_of(source.rejected, 'line')} rejected" if source.rejected else "",
-        f"{unlabelled:,} without a label taken as neutral" if unlabelled else "",
+        f"{unlabelled:,} {examples.about_unlabelled}" if unlabelled else "",
         f"{count_of(examples.contexts_cut, 'context')} cut to {max_tokens} tokens" if examples.contexts_cut else "",
     ]
     return "; ".join([f"{name}: {count_of(len(examples), 'reply', 'replies')}", *filter(None, asides)]) + "."
-
-
-def _spoken_texts(plan: Plan) -> Iterator[str]:
-    """Yield each turn once. All turns of a context but the first were replies in earlier pairs."""
-    for pair in pairs_of(plan.data.training_records()):
-        yield from pair.turns if len(pair.turns) == 1 else ()
-        yield pair.reply

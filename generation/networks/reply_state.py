@@ -7,21 +7,25 @@ more are removed.
 """
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from generation.networks.layers import KeysAndValues
+from generation.decoding.decoder import NextTokens
+from generation.decoding.projection import ProjectedNextTokens, Projection
+
+KeysAndValues = tuple[Tensor, Tensor]  # each [B, H, T, D]
 
 FIRST_CAPACITY = 128
 
 
-@dataclass
+@dataclass(kw_only=True)
 class ReplyState:
+    """What all networks remember; families add to it."""
+
     memory: list[KeysAndValues]  # keys and values of the context, for each layer: [B, H, S, D]
     memory_mask: Tensor | None  # [B, 1, 1, S]
-    segments: Tensor  # [B, 1]: which speaker replies
-    labels: Tensor | None  # [B, 1]: the emotion or intent of the reply
     visible: Tensor  # [B, beams, nodes]
     position: int = 0
     _past: Tensor = field(init=False)  # keys and values of the nodes: [layers, 2, B, H, capacity, D]
@@ -65,8 +69,6 @@ class ReplyState:
         """Drop finished dialogs: `kept` [fewer] are the indexes of those that go on."""
         self.memory = [(keys[kept], values[kept]) for keys, values in self.memory]
         self.memory_mask = None if self.memory_mask is None else self.memory_mask[kept]
-        self.segments = self.segments[kept]
-        self.labels = None if self.labels is None else self.labels[kept]
         self.visible = self.visible[kept]
         self._past = self._past.index_select(2, kept)
 
@@ -87,3 +89,30 @@ class ReplyState:
             shape[4] = 2 * (living + beams)
             past, self._past = self._past, self._past.new_empty(shape)
             self._past[:, :, :, :, :living] = past[:, :, :, :, :living]
+
+
+class CachedDecoder:
+    """The Decoder of a network that reads one more token of each beam by `read_tokens(tokens, state)`."""
+
+    first_token: int
+    end_token: int
+
+    def __init__(self, network: Any, projection: Projection, state: ReplyState) -> None:
+        self.network, self.projection, self.state = network, projection, state
+
+    @property
+    def dialogs(self) -> int:
+        return self.state.dialogs
+
+    @property
+    def device(self) -> torch.device:
+        return self.state.device
+
+    def step(self, tokens: Tensor) -> NextTokens:
+        return ProjectedNextTokens(self.projection, self.network.read_tokens(tokens, self.state))
+
+    def keep_beams(self, parents: Tensor) -> None:
+        self.state.choose_beams(parents)
+
+    def keep_dialogs(self, kept: Tensor) -> None:
+        self.state.keep_dialogs(kept)

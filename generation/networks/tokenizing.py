@@ -80,24 +80,29 @@ def train_tokenizer(texts: Iterable[str], vocabulary_size: int) -> Tokenizer:
         show_progress=False,
     )
     tokenizer.train_from_iterator(texts, trainer)
-    return _configure(tokenizer)
+    return configure(tokenizer)
 
 
 def load_tokenizer(path: Path) -> Tokenizer:
-    """Read a tokenizer.json, from a file or from the folder that has one. It may be ours or RoBERTa's."""
+    """Read a byte-level BPE from a tokenizer.json, ours or RoBERTa's."""
+    tokenizer = read_tokenizer(path)
+    if any(tokenizer.token_to_id(token) != number for number, token in enumerate(SPECIAL_TOKENS)):
+        raise CheckpointRefused(f"{path} must begin with the tokens {' '.join(SPECIAL_TOKENS)}, as RoBERTa's does.")
+    return configure(tokenizer)
+
+
+def read_tokenizer(path: Path) -> Tokenizer:
+    """Read any tokenizer.json, from a file or from the folder that has one."""
     file = path / "tokenizer.json" if path.is_dir() else path
     try:
-        tokenizer = Tokenizer.from_str(file.read_text(encoding="utf-8"))
+        return Tokenizer.from_str(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise CheckpointRefused(f"There is no tokenizer.json in {path}.") from None
     except Exception as error:  # the library raises plain Exception
         raise CheckpointRefused(f"{file} is not a tokenizer: {error}") from error
-    if any(tokenizer.token_to_id(token) != number for number, token in enumerate(SPECIAL_TOKENS)):
-        raise CheckpointRefused(f"{file} must begin with the tokens {' '.join(SPECIAL_TOKENS)}, as RoBERTa's does.")
-    return _configure(tokenizer)
 
 
-def _configure(tokenizer: Tokenizer) -> Tokenizer:
+def configure(tokenizer: Tokenizer) -> Tokenizer:
     tokenizer.no_truncation()
     tokenizer.no_padding()
     tokenizer.encode_special_tokens = True  # "</s>" typed by someone is text, not the end of a turn

@@ -15,14 +15,14 @@ from torch import Tensor, nn
 
 from generation.contexts import Context
 from generation.decoding.decoding_settings import DecodingSettings
-from generation.decoding.projection import ProjectedNextTokens, Projection, pack_output
+from generation.decoding.projection import Projection, pack_output
 from generation.networks.answering import SCORED_AT_ONCE, DecodingAnswerer, ReadContexts, score_in_batches
 from generation.networks.batches import SourceBatch, stack, stack_contexts
 from generation.networks.checkpoint import Checkpoint, read_output_weight
 from generation.networks.family import Family
 from generation.networks.layers import Decoder, Embedder, Encoder, causal_mask, initialise, padding_mask
 from generation.networks.network_config import NetworkConfig
-from generation.networks.reply_state import ReplyState
+from generation.networks.reply_state import CachedDecoder, ReplyState
 from generation.networks.tokenizing import (
     BEGIN,
     END,
@@ -39,6 +39,17 @@ from generation.training.objective import Batch, Objective, Scored, score_tokens
 if TYPE_CHECKING:
     from generation.training.plan import Plan, Say
     from generation.training.world import World
+
+
+@dataclass(kw_only=True)
+class TransformerState(ReplyState):
+    segments: Tensor  # [B, 1]: which speaker replies
+    labels: Tensor | None  # [B, 1]: the emotion or intent of the reply
+
+    def keep_dialogs(self, kept: Tensor) -> None:
+        super().keep_dialogs(kept)
+        self.segments = self.segments[kept]
+        self.labels = None if self.labels is None else self.labels[kept]
 
 
 class Transformer(nn.Module):
@@ -86,11 +97,11 @@ class Transformer(nn.Module):
         reply_segments: Tensor,
         source_labels: Tensor | None = None,
         reply_labels: Tensor | None = None,
-    ) -> ReplyState:
+    ) -> TransformerState:
         """Read the contexts, [B, S]. The speaker of the reply and its label are one number for each dialog, [B]."""
         mask = padding_mask(source_ids, PAD)
         memory = self.encoder(self.embedder(source_ids, source_segments, source_labels), mask)
-        return ReplyState(
+        return TransformerState(
             memory=[layer.cross_attention.project(memory) for layer in self.decoder],
             memory_mask=mask,
             segments=reply_segments[:, None],
@@ -98,7 +109,7 @@ class Transformer(nn.Module):
             visible=torch.ones(len(source_ids), 1, 0, dtype=torch.bool, device=source_ids.device),
         )
 
-    def read_tokens(self, tokens: Tensor, state: ReplyState) -> Tensor:
+    def read_tokens(self, tokens: Tensor, state: TransformerState) -> Tensor:
         """Read one more token of each beam: [B, beams] -> last states [B, beams, W], which `output` scores."""
         state.make_room(tokens.shape[1])
         states: Tensor = self.embedder(tokens, state.segments, state.labels, state.position)
@@ -111,30 +122,8 @@ class Transformer(nn.Module):
         return states
 
 
-class TransformerDecoder:
-    """The Decoder of a Transformer, for the code in decoding/."""
-
+class TransformerDecoder(CachedDecoder):
     first_token, end_token = BEGIN, END
-
-    def __init__(self, network: Transformer, projection: Projection, state: ReplyState) -> None:
-        self._network, self._projection, self._state = network, projection, state
-
-    @property
-    def dialogs(self) -> int:
-        return self._state.dialogs
-
-    @property
-    def device(self) -> torch.device:
-        return self._state.device
-
-    def step(self, tokens: Tensor) -> ProjectedNextTokens:
-        return ProjectedNextTokens(self._projection, self._network.read_tokens(tokens, self._state))
-
-    def keep_beams(self, parents: Tensor) -> None:
-        self._state.choose_beams(parents)
-
-    def keep_dialogs(self, kept: Tensor) -> None:
-        self._state.keep_dialogs(kept)
 
 
 @dataclass(frozen=True)
@@ -156,7 +145,7 @@ class TransformerAnswerer(DecodingAnswerer[EncodedBatch]):
         labels = self.choose_labels(contexts, source)
         return EncodedBatch(labels, [context.turns_cut for context in encoded], encoded, source)
 
-    def begin(self, read: EncodedBatch) -> TransformerDecoder:
+    def begin(self, read: EncodedBatch, seeds: Sequence[int]) -> TransformerDecoder:
         state = self.network.begin_replies(
             read.source["source_ids"], read.source["source_segments"], self.reply_segments(read.encoded)
         )
@@ -216,16 +205,16 @@ class TransformerFamily(Family):
     def build(self, config: NetworkConfig) -> nn.Module:
         return Transformer(config)
 
-    def train_tokenizer(self, texts: Iterable[str], vocabulary_size: int) -> Tokenizer:
-        return train_tokenizer(texts, vocabulary_size)
+    def train_tokenizer(self, texts: Iterable[str], plan: "Plan") -> Tokenizer:
+        return train_tokenizer(texts, plan.vocabulary_size)
 
     def load_tokenizer(self, path: Path) -> Tokenizer:
         return load_tokenizer(path)
 
     def prepare(self, part: str, plan: "Plan", world: "World", say: "Say") -> Objective:
-        from generation.networks.preparing import prepare_generator
+        from generation.networks.preparing import Recipe, prepare_generator
 
-        return prepare_generator(self, score_transformer, plan, world, say)
+        return prepare_generator(self, Recipe(score_transformer), plan, world, say)
 
     def answerer(self, checkpoint: Checkpoint, settings: dict[str, Any]) -> TransformerAnswerer:
         return TransformerAnswerer(checkpoint, DecodingSettings(**settings))

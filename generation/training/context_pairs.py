@@ -23,6 +23,7 @@ class Pair:
     labels: tuple[str, ...]
     reply: str
     label: str
+    emotion: str = ""  # of the dialog
 
 
 @dataclass
@@ -88,4 +89,4 @@ def pairs_of(records: Iterable[DialogRecord]) -> Iterator[Pair]:
             key = hash((conversation, turns[: position + 1]))
             if key not in seen:
                 seen.add(key)
-                yield Pair(turns[:position], labels[:position], turns[position], labels[position])
+                yield Pair(turns[:position], labels[:position], turns[position], labels[position], record.emotion)

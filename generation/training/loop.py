@@ -148,10 +148,12 @@ class Trainer:
 
     def _update(self, update: Update, batch: Indices) -> float:
         """Update the weights once, and return the summed loss of this process's examples. Gradients are those of the
-        mean loss over all targets of the batch, however it is shared out among processes and parts."""
+        mean over all targets, or over all examples, of the batch, however it is shared out among processes and
+        parts."""
         settings, world = self.settings, self.world
         self.parallel.zero_grad(set_to_none=True)
         target_count = int(self.objective.training.target_counts[batch].sum())
+        divisor = len(batch) if update.is_mean_over_examples else target_count
         loss_sum = 0.0
         parts = share_of(batch, world.rank, world.size, settings.accumulate)
         for number, part in enumerate(parts, 1):
@@ -160,9 +162,11 @@ class Trainer:
             with _exchange_gradients(self.parallel, number == len(parts)), self.autocast():
                 scored = update.score(self.parallel, self.objective.training.batch(examples, world.device))
                 part_sum = scored.losses.sum() * (len(part) > 0)
+            minimised = scored.losses if scored.minimised is None else scored.minimised
             # DistributedDataParallel averages the gradients of processes; the factor makes it a sum.
-            self.scaler.scale(part_sum * (world.size / target_count)).backward()  # type: ignore[no-untyped-call]
-            loss_sum += float(part_sum.detach())
+            weighted = minimised.sum() * (len(part) > 0) * (world.size / divisor)
+            self.scaler.scale(weighted).backward()  # type: ignore[no-untyped-call]
+            loss_sum += float(part_sum.detach()) if math.isfinite(float(weighted.detach())) else math.nan
         self._apply_gradients(update)
         return loss_sum
 

@@ -43,10 +43,12 @@ class Examples(Protocol):
 
 @dataclass(frozen=True)
 class Scored:
-    """The loss of each example, summed over its targets, and whether its label was guessed right: [B] each."""
+    """What is known of each example of a batch, [B] each."""
 
-    losses: Tensor
-    correct: Tensor | None = None
+    losses: Tensor  # -log P, summed over the example's targets
+    ranks: Tensor | None = None  # of its true label among the predicted ones, from 1; 0 if the true one is unknown
+    minimised: Tensor | None = None  # what training minimises, where that is not `losses`
+    others: Mapping[str, Tensor] = field(default_factory=dict)  # `losses` under other conditions, by their names
 
 
 Score = Callable[[nn.Module, Batch], Scored]
@@ -59,6 +61,7 @@ class Update:
     score: Score
     optimiser: str
     learning_rate: float
+    is_mean_over_examples: bool = False  # minimise the mean over a batch's examples, not over their targets
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,7 @@ class Objective:
     save: Callable[[], None]  # write the network, as it is now, as a checkpoint
     identity: dict[str, Any] = field(default_factory=dict)  # what must not change when a run is resumed
     finish: Callable[[], None] = lambda: None  # called once when the run has stopped
+    training_score: Score | None = None  # of the steps, if it is not the one of validation
     goal: Goal = LOWEST_LOSS
     first_validation: int = 0  # before this step, nothing is validated and no checkpoint is saved
 
@@ -105,4 +109,18 @@ def score_tokens(logits: Tensor, targets: Tensor) -> Scored:
 def score_labels(logits: Tensor, labels: Tensor) -> Scored:
     """Return -log P of each example's label: logits [B, labels] and labels [B] -> losses [B]."""
     losses = F.cross_entropy(logits.float(), labels, reduction="none")
-    return Scored(losses, logits.argmax(dim=-1) == labels)
+    return Scored(losses, rank_labels(logits, labels))
+
+
+def rank_labels(logits: Tensor, labels: Tensor) -> Tensor:
+    """Return the rank of each true label, from 1; of equal logits the first comes first. It is 0 where the label is
+    IGNORED. [B, labels] and [B] -> [B]
+
+    >>> rank_labels(torch.tensor([[.2, .5, .3], [.4, .4, .4], [0, 0, 0]]), torch.tensor([2, 1, IGNORED]))
+    tensor([2, 2, 0])
+    """
+    true = labels.clamp_min(0)[:, None]
+    own = logits.gather(1, true)
+    comes_first = torch.arange(logits.shape[1], device=logits.device) < true
+    ranks = 1 + (logits > own).sum(dim=1) + ((logits == own) & comes_first).sum(dim=1)
+    return ranks * (labels != IGNORED)

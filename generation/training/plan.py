@@ -40,6 +40,7 @@ class Plan:
     tokenizer: Path | None = None
     vocabulary_size: int = 8000
     sizes: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)  # those that only this family has (`FamilyLine.options`)
     seed: int = 0
 
 

@@ -7,7 +7,7 @@ The papers take the mean over each reply's tokens and then over replies (macro);
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,12 +19,15 @@ from generation.training.options import TrainingSettings
 from generation.training.ordering import validation_batches
 from generation.training.world import World
 
+TOP = (1, 2, 5)  # the papers report how often the true emotion is among so many of the most likely ones
+
 
 @dataclass(frozen=True)
 class Validation:
     loss: float  # mean -log P over all tokens; training minimises it, and it decides which checkpoint is best
     macro_loss: float  # mean over examples of each example's mean -log P
-    accuracy: float | None  # of labels; None if the network predicts none
+    others: Mapping[str, tuple[float, float]]  # both losses under other conditions, by their names
+    accuracies: Mapping[int, float]  # how often the true label is among the most likely 1, 2, 5; {} without labels
 
     def as_json(self) -> dict[str, Any]:
         values = {
@@ -32,7 +35,10 @@ class Validation:
             "perplexity_macro": _exp(self.macro_loss),
             "perplexity_token_weighted": _exp(self.loss),
         }
-        return values if self.accuracy is None else {**values, "accuracy": self.accuracy}
+        for name, (loss, macro_loss) in self.others.items():
+            values[f"perplexity_macro_{name}"] = _exp(macro_loss)
+            values[f"perplexity_token_weighted_{name}"] = _exp(loss)
+        return values | {"accuracy" if top == 1 else f"accuracy_top_{top}": n for top, n in self.accuracies.items()}
 
 
 def validate(
@@ -40,26 +46,31 @@ def validate(
 ) -> Validation:
     examples = objective.validation
     batches = validation_batches(examples.sort_keys, max(1, settings.batch_size // settings.accumulate // world.size))
-    loss_sum = target_count = macro_sum = example_count = correct = 0.0
-    has_labels = False
+    target_count = example_count = labelled = 0.0
+    summed: dict[str, list[float]] = {}  # of losses by their names: the sum, and that of each example's mean
+    correct = [0.0] * len(TOP)
     plain: nn.Module = getattr(network, "module", network)  # without DistributedDataParallel: no gradients to exchange
     plain.eval()
     with torch.inference_mode(), autocast():
         for batch in batches[world.rank :: world.size]:
             scored = objective.score(plain, examples.batch(batch, world.device))
-            losses = scored.losses.double().cpu()
             counts = torch.from_numpy(examples.target_counts[batch]).double()
-            loss_sum += float(losses.sum())
             target_count += float(counts.sum())
-            macro_sum += float((losses / counts).sum())
+            for name, given in ({"": scored.losses} | dict(scored.others)).items():
+                losses, sums = given.double().cpu(), summed.setdefault(name, [0.0, 0.0])
+                summed[name] = [sums[0] + float(losses.sum()), sums[1] + float((losses / counts).sum())]
             example_count += len(batch)
-            if scored.correct is not None:
-                has_labels = True
-                correct += float(scored.correct.sum())
-    sums = world.sum([loss_sum, target_count, macro_sum, example_count, correct, has_labels])
-    loss_sum, target_count, macro_sum, example_count, correct, labelled = sums
-    accuracy = correct / example_count if labelled else None
-    return Validation(loss_sum / target_count, macro_sum / example_count, accuracy)
+            if scored.ranks is not None:
+                ranks = scored.ranks[scored.ranks > 0]
+                labelled += len(ranks)
+                correct = [sum_ + float((ranks <= top).sum()) for sum_, top in zip(correct, TOP, strict=True)]
+    target_count, example_count, labelled, *correct = world.sum([target_count, example_count, labelled, *correct])
+    means: dict[str, tuple[float, float]] = {}
+    for name, sums in summed.items():
+        loss_sum, macro_sum = world.sum(sums)
+        means[name] = loss_sum / target_count, macro_sum / example_count
+    accuracies = {top: sum_ / labelled for top, sum_ in zip(TOP, correct, strict=True)} if labelled else {}
+    return Validation(*means.pop(""), means, accuracies)
 
 
 def _exp(loss: float) -> float:

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from hits.crowds.contract import Market, MarketBonus
+from hits.crowds.market import Market, MarketBonus
 
 
 @dataclass(frozen=True)

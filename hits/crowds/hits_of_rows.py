@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
 
-from hits.crowds.contract import MarketHit
+from hits.crowds.market import MarketHit
 from hits.models import Assignment, Offering, Publication, Replacement
 from hits.models.assignment import HAS_PLACE
 

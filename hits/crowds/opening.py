@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 
 from evalplatform.errors import EvalPlatformError
-from hits.crowds.contract import Market
+from hits.crowds.market import Market
 from hits.crowds.registry import all_marketplaces, crowd_of, environment_of, offered_marketplaces
 from hits.models import USUAL_CROWD, Offering
 

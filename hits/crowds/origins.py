@@ -5,7 +5,8 @@ environment is for, and since when an owner has declared that people there are t
 same if the work is collected again after a crash, or into a restored database.
 """
 
-from hits.crowds.contract import Crowd, MarketAssignment
+from hits.crowds.contract import Crowd
+from hits.crowds.market import MarketAssignment
 from hits.crowds.registry import crowd_of, environment_of
 from hits.models import Offering, Submission
 

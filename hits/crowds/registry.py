@@ -7,7 +7,8 @@ from typing import Any
 from django.http import HttpRequest
 
 from hits.crowds.abilities import Environment
-from hits.crowds.contract import Crowd, HasOptions, Preview, Visit
+from hits.crowds.coming_and_going import Preview, Visit
+from hits.crowds.contract import Crowd, HasOptions
 from hits.crowds.fees import Fees
 from hits.crowds.link.link_crowd import Links
 from hits.crowds.mturk.crowd import MTurk

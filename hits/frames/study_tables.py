@@ -11,7 +11,7 @@ from django.db.models.functions import Coalesce
 
 from generation.models import Candidate, Generator
 from hits.access import pseudonym
-from hits.collecting import bounded_times, span_seconds
+from hits.collecting import CONTROL_COUNTS, bounded_times, span_seconds
 from hits.frames.arrays import Array, as_times, category, only_known, places_in, read_columns
 from hits.models import Answer, BonusCheck, HitItem, Offering, Publication, Rating, Submission
 from hits.models.assignment import FIRST_ATTEMPT
@@ -123,6 +123,7 @@ class StudyTables:
                 *("status", "origin", "is_rebuilt", "accepted_at", "submitted_at", "assignment__feedback"),
                 *("assignment__opened_at", "assignment__submitted_at"),
                 *("assignment__hit__added_for", "assignment__turned"),
+                *CONTROL_COUNTS,
             ),
             submission=np.int64,
             worker=object,
@@ -138,6 +139,7 @@ class StudyTables:
             handed_in_at=object,
             added_for=object,
             turned=object,
+            **dict.fromkeys(CONTROL_COUNTS, np.int16),
         )
         clocks = ("opened_at", "handed_in_at", "accepted_at", "submitted_at")
         pseudonyms = {worker_id: self.name_worker(worker_id) for worker_id in set(rows["worker"])}
@@ -158,6 +160,7 @@ class StudyTables:
             "opened_at": as_times(rows["opened_at"]),
             "turned": rows["turned"],
             "is_fourth_vote": np.array([one is not None for one in rows["added_for"]], bool),
+            **{name: rows[name] for name in CONTROL_COUNTS},
         }
 
     def _waves(self, hits: Array) -> Array:

@@ -3,17 +3,11 @@
 from django.db import models
 from django.db.models import Q
 
+from evalplatform.emulators import ClockRow, RequestedFault
 
-class PanelClock(models.Model):
-    """How far the time here is ahead of the real one. There is one row at most."""
 
-    ahead = models.DurationField()
-
-    class Meta:
-        constraints = [models.CheckConstraint(condition=Q(pk=1), name="localprolific_one_clock")]
-
-    def __str__(self) -> str:
-        return f"{self.ahead} ahead"
+class PanelClock(ClockRow):
+    """How far the time here is ahead of the real one."""
 
 
 class BehaviourRow(models.Model):
@@ -28,7 +22,7 @@ class BehaviourRow(models.Model):
         return f"behaves differently in {', '.join(self.changes) or 'nothing'}"
 
 
-class PanelFault(models.Model):
+class PanelFault(RequestedFault):
     """A fault that was asked for, and its state. localprolific/misbehaving.py says what each kind does."""
 
     class Kind(models.TextChoices):
@@ -45,13 +39,6 @@ class PanelFault(models.Model):
     kind = models.CharField(max_length=20, choices=Kind)
     amount = models.FloatField(default=0, help_text="seconds")
     operation = models.CharField(max_length=200, blank=True, help_text="the operations that it strikes; all if empty")
-    probability = models.FloatField(default=1)
-    seed = models.BigIntegerField(default=0)
-    times_left = models.PositiveIntegerField(null=True, help_text="how often it will still strike; no limit if empty")
-    call_count = models.PositiveBigIntegerField(default=0)
-
-    def __str__(self) -> str:
-        return f"{self.kind} {self.amount:g}"
 
 
 class SigningKey(models.Model):

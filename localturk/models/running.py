@@ -1,22 +1,25 @@
 """Store the marketplace's clock, and the faults that tests ask for."""
 
+import time
+
 from django.db import models
-from django.db.models import Q
+
+from evalplatform.emulators import ClockRow, RequestedFault
+
+NEED_MONEY = {
+    "CreateHIT",
+    "CreateHITWithHITType",
+    "CreateAdditionalAssignmentsForHIT",
+    "ApproveAssignment",
+    "SendBonus",
+}
 
 
-class ClockOffset(models.Model):
-    """How far the marketplace's time is ahead of the real one. There is one row at most."""
-
-    ahead = models.DurationField()
-
-    class Meta:
-        constraints = [models.CheckConstraint(condition=Q(pk=1), name="localturk_one_clock")]
-
-    def __str__(self) -> str:
-        return f"{self.ahead} ahead"
+class ClockOffset(ClockRow):
+    """How far the marketplace's time is ahead of the real one."""
 
 
-class Fault(models.Model):
+class Fault(RequestedFault):
     """A fault that was asked for, and its state. localturk/faults.py says what each kind does."""
 
     class Kind(models.TextChoices):
@@ -32,12 +35,23 @@ class Fault(models.Model):
     kind = models.CharField(max_length=20, choices=Kind)
     amount = models.FloatField(default=0, help_text="calls a second, milliseconds, seconds, or rows")
     operation = models.CharField(max_length=64, blank=True, help_text="the operations that it strikes; all if empty")
-    probability = models.FloatField(default=1)
-    seed = models.BigIntegerField(default=0)
-    times_left = models.PositiveIntegerField(null=True, help_text="how often it will still strike; no limit if empty")
-    call_count = models.PositiveBigIntegerField(default=0)
     bucket_level = models.FloatField(null=True)
     bucket_filled_at = models.FloatField(null=True, help_text="seconds since 1970, real time")
 
-    def __str__(self) -> str:
-        return f"{self.kind} {self.amount:g}"
+    def concerns(self, operation: str) -> bool:
+        if self.kind == self.Kind.INSUFFICIENT_FUNDS and operation not in NEED_MONEY:
+            return False
+        return super().concerns(operation)
+
+    def is_ready(self) -> bool:
+        return self.kind != self.Kind.THROTTLE or self._find_bucket_empty()
+
+    def _find_bucket_empty(self) -> bool:
+        """Take one call out of the bucket, if one is left, and return whether none was. The bucket fills by real time,
+        whatever the marketplace's clock says."""
+        now, most = time.time(), max(1.0, self.amount)
+        since = now - (self.bucket_filled_at or now)
+        level = most if self.bucket_level is None else min(most, self.bucket_level + since * self.amount)
+        self.bucket_filled_at = now
+        self.bucket_level = level - 1 if level >= 1 else level
+        return level < 1

@@ -10,7 +10,7 @@ from django.core.management import call_command
 
 from hits.batching import build_hits
 from hits.crowds import CROWDS, HandBack, open_crowd
-from hits.crowds.contract import Way
+from hits.crowds.coming_and_going import Way
 from hits.designing import create_study
 from hits.models import Assignment, Hit, Offering, Outcome, Submission, offering_for
 from hits.paying import reject

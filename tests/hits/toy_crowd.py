@@ -13,7 +13,7 @@ from django.http import HttpRequest
 
 from hits.crowds import CrowdWords, Held, HitToOffer, MarketAssignment, MarketBonus, MarketHit, Preview, Visit
 from hits.crowds.abilities import Abilities, Environment, unknown_options, unmet_wishes
-from hits.crowds.contract import CANT_TELL, HandBack, Sites, Way
+from hits.crowds.coming_and_going import CANT_TELL, HandBack, Sites, Way
 from hits.crowds.fees import Fees
 from hits.errors import DesignProblem, MarketRefused, MarketUnavailable
 from hits.models import Assignment, Offering, Outcome, Submission

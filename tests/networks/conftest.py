@@ -24,6 +24,7 @@ from generation.training.plan import Data, Plan
 from generation.training.state import RunState
 from generation.training.train import train
 from generation.training.world import World
+from tests.networks.empathy_networks import SMALL as EMPATHY_SIZES
 from tests.networks.small_networks import TURNS
 from tests.networks.training_runs import ALONE, PACE, SIZES, Listener, Run, conversation
 
@@ -86,20 +87,33 @@ def run(data: Path, tmp_path: Path) -> Run:
     def train_small(
         kind: str, out: str, *, part: str = GENERATOR, start: str = "", dropout: float = 0.1, training: Path = data,
         validation: Path | None = data, listener: Listener | None = None, world: World = ALONE, width: int = 16,
-        tokenizer: Path | None = None, vocabulary: int = 300, **settings: Any,
+        tokenizer: Path | None = None, vocabulary: int = 300, sizes: dict[str, Any] | None = None,
+        options: dict[str, Any] | None = None, **settings: Any,
     ) -> RunState:  # fmt: skip
         place = tmp_path / out
         plan = Plan(
             kind=kind,
             data=Data(Source([str(training)]), Source([str(validation)]) if validation else None),
             out=place,
-            run_folder=run_folder(place, "predictor" if part == PREDICTOR else ""),
+            run_folder=run_folder(place, "" if part == GENERATOR else part),
             start=start and str(tmp_path / start),
             tokenizer=tokenizer,
             vocabulary_size=vocabulary,
-            sizes={} if start or part == PREDICTOR else SIZES | {"dropout": dropout, "width": width},
+            sizes={} if start or part != GENERATOR else sizes or SIZES | {"dropout": dropout, "width": width},
+            options=options or {},
         )
         chosen = TrainingSettings(**PACE | settings)
         return train(load_trainable(kind), plan, part, chosen, world, listener or Listener(), lambda text: None)
+
+    return train_small
+
+
+@pytest.fixture
+def empathy_run(run: Run) -> Run:
+    """Train a small network with words for tokens, at the papers' schedule."""
+
+    def train_small(kind: str, out: str, **settings: Any) -> RunState:
+        usual = {"warmup_steps": 4, "vocabulary": 1000, "dropout": 0.0, "sizes": EMPATHY_SIZES | {"layers": 1}}
+        return run(kind, out, **usual | settings)
 
     return train_small

@@ -1,5 +1,6 @@
 """manage.py train_generator: train one of our own networks on dialogs."""
 
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import fields
 from pathlib import Path
@@ -17,7 +18,8 @@ from generation.networks.network_config import NetworkConfig
 from generation.training.history import CURVES, run_folder
 from generation.training.options import TrainingSettings
 
-_OWN_SIZES = [name for line in FAMILIES.values() for name in line.sizes]
+_OWN_SIZES = list(dict.fromkeys(name for line in FAMILIES.values() for name in line.sizes))
+_OPTIONS = {name: option for line in FAMILIES.values() for name, option in line.options.items()}
 _SIZES = [field.name for field in fields(NetworkConfig) if field.name not in ("kind", "vocabulary_size")] + _OWN_SIZES
 _TAKEN = {name: what for line in FAMILIES.values() for name, what in line.takes.items()}
 _PARTS = {part: what for line in FAMILIES.values() for part, what in line.parts.items()}
@@ -44,7 +46,12 @@ def _describe_kinds() -> str:
         lines.append(f"{kind}: {line.about}.")
         lines += [f"    --part {part}: {purpose}" for part, purpose in list(line.parts.items())[1:]]
         lines += [f"    --{name} FOLDER: {what}" for name, what in line.takes.items()]
+        lines += [f"    {_as_option(name)}: {option.about}" for name, option in line.options.items()]
     return "\n".join(lines)
+
+
+def _as_option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 class Command(PlatformCommand):
@@ -84,17 +91,20 @@ docs/training.md has recipes and their results."""
             parser.add_argument(f"--{name}", default="", metavar="FOLDER", help=f"put into the checkpoint: {what}")
         parser.add_argument("--tokenizer", type=Path, metavar="FOLDER", help="use its tokenizer.json")
         parser.add_argument(
-            "--vocabulary", type=int, help="without --tokenizer, the size of the one to train (default 8000)"
+            "--vocabulary", type=int, help="without --tokenizer, the most tokens of the one to train (default 8000)"
         )
         parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:1")
         sizes = parser.add_argument_group("sizes of a new network (the paper's if left out)")
         for name in _SIZES:
-            sizes.add_argument(f"--{name.replace('_', '-')}", type=float if name == "dropout" else int)
+            sizes.add_argument(_as_option(name), type=float if name == "dropout" else int)
+        own = parser.add_argument_group("options that only some kinds have")
+        for name, option in _OPTIONS.items():
+            told = f"{option.about} ({_of_whom(name)}; default {option.default})"
+            own.add_argument(_as_option(name), type=type(option.default), help=told)
         training = parser.add_argument_group("training")
         for field in fields(TrainingSettings):
-            option, kind = f"--{field.name.replace('_', '-')}", type(field.default)
-            told = f"{_HELP[field.name]} (default {field.default})"
-            training.add_argument(option, type=kind, default=field.default, help=told)
+            told = f"{_HELP[field.name]} (default {_describe_default(field.name, field.default)})"
+            training.add_argument(_as_option(field.name), type=type(field.default), help=told)
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -105,8 +115,12 @@ docs/training.md has recipes and their results."""
             raise CommandError("Stopped. The same command resumes the run where it was saved last.") from None
 
     def _train(self, options: dict[str, Any]) -> None:
-        settings = TrainingSettings(**{field.name: options[field.name] for field in fields(TrainingSettings)})
         part = _check_part(options)
+        defaults = FAMILIES[options["kind"]].defaults
+        named = {field.name: options.get(field.name) for field in fields(TrainingSettings)}
+        given = {name: value for name, value in named.items() if value is not None}
+        own_defaults = {name: value for name, value in defaults.items() if name in named}
+        settings = TrainingSettings(**own_defaults | given)
         # These are imported here, because torch takes seconds, and --help and wrong options don't need it.
         from generation.training.context_pairs import Source
         from generation.training.plan import Data, Plan
@@ -123,8 +137,9 @@ docs/training.md has recipes and their results."""
             start=options["start"],
             takes={name: options[name] for name in _TAKEN if options[name]},
             tokenizer=options["tokenizer"],
-            vocabulary_size=8000 if options["vocabulary"] is None else options["vocabulary"],
+            vocabulary_size=_vocabulary(defaults, options),
             sizes={name: options[name] for name in _SIZES if options[name] is not None},
+            options={name: options[name] for name in _OPTIONS if options[name] is not None},
             seed=settings.seed,
         )
         family = load_trainable(options["kind"])
@@ -142,6 +157,11 @@ docs/training.md has recipes and their results."""
             )
 
 
+def _vocabulary(defaults: Mapping[str, Any], options: dict[str, Any]) -> int:
+    given: int | None = options["vocabulary"]
+    return int(defaults.get("vocabulary", 8000)) if given is None else given
+
+
 def _check_part(options: dict[str, Any]) -> str:
     kind = options["kind"]
     line = FAMILIES[kind]
@@ -149,6 +169,9 @@ def _check_part(options: dict[str, Any]) -> str:
     for name in _TAKEN:
         if options[name] and name not in line.takes:
             raise TrainingRefused(f"The checkpoint of a {kind} has no {name}; leave --{name} out.")
+    for name in (*_OWN_SIZES, *_OPTIONS):
+        if options[name] is not None and name not in (*line.sizes, *line.options):
+            raise TrainingRefused(f"A {kind} has no {_as_option(name)}; leave it out.")
     if part not in line.parts:
         raise TrainingRefused(f"A {kind} has no part {part}, only {', '.join(line.parts)}; leave --part out.")
     has_tokenizer = options["start"] or options["tokenizer"] or not _is_first(kind, part)
@@ -157,6 +180,19 @@ def _check_part(options: dict[str, Any]) -> str:
     if line.is_generator and options["start"] and options["tokenizer"]:
         raise TrainingRefused("A checkpoint has its own tokenizer; leave --tokenizer or --from out.")
     return part
+
+
+def _of_whom(name: str) -> str:
+    return ", ".join(kind for kind, line in FAMILIES.items() if name in line.options)
+
+
+def _describe_default(name: str, default: Any) -> str:
+    """Name the default, and those of families that have another."""
+    others: dict[Any, list[str]] = {}
+    for kind, line in FAMILIES.items():
+        if name in line.defaults:
+            others.setdefault(line.defaults[name], []).append(kind)
+    return "; ".join([str(default), *(f"{value:.4g} for {', '.join(kinds)}" for value, kinds in others.items())])
 
 
 def _is_first(kind: str, part: str) -> bool:

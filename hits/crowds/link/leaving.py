@@ -12,7 +12,7 @@ from django.conf import settings
 
 from evalplatform.environment import LOOPBACK
 from evalplatform.errors import EvalPlatformError
-from hits.crowds.contract import HandBack, Way
+from hits.crowds.coming_and_going import HandBack, Way
 from hits.models import OpenLink, Outcome
 
 PLACEHOLDERS = ("worker", "session", "code")

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from evalplatform.environment import LOOPBACK
 from hits.crowds.abilities import Abilities, Environment, unknown_options, unmet_wishes
-from hits.crowds.contract import HandBack, Held, Preview, Sites, Visit, Way, Word
+from hits.crowds.coming_and_going import HandBack, Held, Preview, Sites, Visit, Way, Word
 from hits.crowds.fees import Fees
 from hits.crowds.link.credits import note_credit
 from hits.crowds.link.entering import find_entrant

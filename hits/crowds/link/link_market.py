@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 from django.db import connection
 from django.utils import timezone
 
-from hits.crowds.contract import HitToOffer, MarketAssignment, MarketBonus, MarketHit
 from hits.crowds.hits_of_rows import hits_of_rows
 from hits.crowds.link.open_links import ensure_first_link
+from hits.crowds.market import HitToOffer, MarketAssignment, MarketBonus, MarketHit
 from hits.errors import MarketRefused
 from hits.models import Assignment, Offering, Submission
 

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from django.core.signing import BadSignature, Signer
 from django.http import HttpRequest
 
-from hits.crowds.contract import Preview, Visit
+from hits.crowds.coming_and_going import Preview, Visit
 from hits.crowds.link.link_environments import LINK
 from hits.crowds.link.taking_part import can_return_to
 from hits.models import Assignment, Offering

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.http import HttpRequest
 
-from hits.crowds.contract import HandBack, Preview, Sites, Visit, Way
+from hits.crowds.coming_and_going import HandBack, Preview, Sites, Visit, Way
 from hits.crowds.mturk.mturk_environments import LOCAL, MTURK
 from hits.models import Assignment
 

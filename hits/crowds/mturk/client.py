@@ -12,7 +12,7 @@ from typing import Any
 from django.conf import settings
 
 from evalplatform.errors import EvalPlatformError
-from hits.crowds.contract import HitToOffer
+from hits.crowds.market import HitToOffer
 from hits.crowds.mturk.annotations import annotation_of, token_of
 from hits.crowds.mturk.qualifications import crowd_requirements
 from hits.crowds.mturk.question import external_question

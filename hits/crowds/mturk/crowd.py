@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from hits.crowds.abilities import Abilities, Environment, unknown_options, unmet_wishes
-from hits.crowds.contract import HandBack, Held, Preview, Sites, Visit
+from hits.crowds.coming_and_going import HandBack, Held, Preview, Sites, Visit
 from hits.crowds.fees import Fees
 from hits.crowds.mturk.annotations import known_annotations, names_study
 from hits.crowds.mturk.answer_xml import fields_of

@@ -13,7 +13,7 @@ from urllib.request import Request, urlopen
 import structlog
 from django.conf import settings
 
-from hits.crowds.contract import CANT_TELL, Held, Word
+from hits.crowds.coming_and_going import CANT_TELL, Held, Word
 from hits.crowds.mturk.client import sign_local_call
 from hits.crowds.mturk.mturk_environments import LOCAL
 from localturk import telling_holders as localturk

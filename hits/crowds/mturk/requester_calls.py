@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from hits.crowds.contract import MarketAssignment, MarketBonus, MarketHit
+from hits.crowds.market import MarketAssignment, MarketBonus, MarketHit
 from hits.crowds.mturk.pacing import Pacer
 from hits.crowds.mturk.types import HitTypeSpec, NewHit
 from hits.crowds.mturk.wire import (

@@ -7,7 +7,7 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, NoRegionError, PartialCredentialsError
 
 from evalplatform.errors import EvalPlatformError
-from hits.crowds.contract import MarketAssignment, MarketBonus, MarketHit
+from hits.crowds.market import MarketAssignment, MarketBonus, MarketHit
 from hits.crowds.mturk.types import Requirement
 from hits.errors import MarketRefused, MarketUnavailable
 from hits.models import Submission

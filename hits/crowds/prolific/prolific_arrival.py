@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from evalplatform.errors import EvalPlatformError
-from hits.crowds.contract import CANT_TELL, HandBack, Held, Preview, Visit, Way, Word
+from hits.crowds.coming_and_going import CANT_TELL, HandBack, Held, Preview, Visit, Way, Word
 from hits.crowds.noting import crowd_notes
 from hits.crowds.prolific.link_tokens import Verdict, check_token
 from hits.crowds.prolific.prolific_client import ProlificClient, ProlificRefused

@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from hits.crowds.abilities import Abilities, Environment, unmet_wishes
-from hits.crowds.contract import CANT_TELL, HandBack, Held, Preview, Sites, Visit
+from hits.crowds.coming_and_going import CANT_TELL, HandBack, Held, Preview, Sites, Visit
 from hits.crowds.fees import Fees
 from hits.crowds.filter_lists import ListedFilter
 from hits.crowds.noting import crowd_notes

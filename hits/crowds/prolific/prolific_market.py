@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 from django.db import connection
 
 from hits.crowds.bulk_paying import BonusListThere, BonusToPay
-from hits.crowds.contract import HitToOffer, MarketAssignment, MarketBonus, MarketHit, Quote
 from hits.crowds.fees import Fees
 from hits.crowds.hits_of_rows import hits_of_rows
+from hits.crowds.market import HitToOffer, MarketAssignment, MarketBonus, MarketHit, Quote
 from hits.crowds.noting import crowd_notes, note_of_crowd
 from hits.crowds.prolific.asking_notes import AskingNotes
 from hits.crowds.prolific.money_lock import money_lock

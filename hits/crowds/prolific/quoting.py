@@ -2,8 +2,8 @@
 
 import math
 
-from hits.crowds.contract import Quote
 from hits.crowds.fees import Fees
+from hits.crowds.market import Quote
 from hits.crowds.prolific.prolific_calls import ProlificCalls
 from hits.crowds.prolific.prolific_money import Hundredths
 from hits.models.design import StudyDesign

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from hits.crowds.contract import MarketAssignment
+from hits.crowds.market import MarketAssignment
 from hits.models import Submission
 
 Status = Submission.Status

@@ -10,7 +10,7 @@ removes the earlier ones: from the first run on, there is always one that delive
 from collections.abc import Iterator
 from typing import Any
 
-from hits.crowds.contract import HookLine, HooksThere
+from hits.crowds.hooks import HookLine, HooksThere
 from hits.crowds.prolific.prolific_calls import ProlificCalls
 from hits.crowds.prolific.prolific_client import ProlificRefused
 from hits.errors import MarketRefused

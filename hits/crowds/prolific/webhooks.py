@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
-from hits.crowds.contract import HookRefused
+from hits.crowds.hooks import HookRefused
 
 TIMESTAMP, SIGNATURE = "x-prolific-request-timestamp", "x-prolific-request-signature"
 SENT_WITHIN = timedelta(hours=26)  # Prolific tries for 24 hours; an older call was recorded and is played again
