@@ -10,7 +10,7 @@ from django.db import IntegrityError
 from django.test import Client
 
 from hits.analysing import analyse_study, report_of
-from hits.budgeting import budget_of, set_cap
+from hits.budgeting import budget_of, open_places, set_cap
 from hits.crowds import CROWDS, open_crowd
 from hits.crowds.link.taking_part import count_left, left_for_each, part_of
 from hits.crowds.mturk.client import MTurkMarket
@@ -20,13 +20,18 @@ from hits.exporting import check_bundle, export_bundle
 from hits.models import Assignment, Hit, HitItem, Offering, Publication, SharedBlock
 from hits.publishing import plan_publishing, resume_study, stop_study
 from hits.serving import Refusal
+from hits.syncing import sync
 from localturk import working
 from localturk.clock import Clock
 from localturk.models import TurkHit, WorkerAccount
+from simulated_crowd.channels import InProcess
+from simulated_crowd.people import Crowd
+from simulated_crowd.simulating import simulate
+from simulated_crowd.truths import Truth
 from tests.hits.arrivals import CROWD, START, Study, refusal_of
 from tests.hits.crowd import people
 from tests.hits.toy_study_crowd import WholeCrowd
-from tests.hits.voted import differing_on, items_of, offered, vote
+from tests.hits.voted import MODELS, differing_on, items_of, offered, vote
 from tests.hits.working import Worker
 from tests.pages import html_of
 
@@ -214,3 +219,24 @@ def test_pages_and_bundle_say_how_far_fourth_votes_are(
     client = Client()
     client.force_login(researcher)
     assert said in html_of(client.get(f"/studies/{offering.study}/monitor/?market=local"))
+
+
+@pytest.mark.usefixtures("researcher")
+def test_a_simulated_crowd_gives_fourth_votes_through_the_worker_s_page(
+    example_corpus: None, market: MTurkMarket
+) -> None:
+    datasets = [{"name": "example-empathetic", "dialogs": 20}]
+    offering = offered(market, datasets=datasets, checkpoints={"per_hit": 0}, pay={"bonus": "0"})
+    truth = Truth.model_validate({"pairs": {MODELS[0]: {MODELS[1]: [0.4, 0.3, 0.3]}}})
+
+    for seed in range(4):  # people who give a HIT back leave it to those who come later
+        simulate(offering.study, Crowd(12, truth, seed=seed), InProcess())
+        sync(offering, market, now)
+        if not open_places(offering) and not vote_state(offering).unasked:
+            break
+
+    state = vote_state(offering)
+    votes, *_ = analyse_study(offering).criteria[0].votes
+    assert state.differing == state.asked == state.returned
+    assert votes.differing == len(state.differing) > 0
+    assert votes.split == 0
