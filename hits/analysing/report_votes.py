@@ -22,8 +22,9 @@ NET = (
     "Intervals of votes respect that votes on one dialog, and of one worker, belong together"
 )
 OF_VERDICTS_SAID = (
-    "; those of verdicts take dialogs as independent. “Split” counts the dialogs without a verdict. The sign test is "
-    "on the verdicts, exact, and not corrected: the planned test decides"
+    ": trust these. Those of verdicts take dialogs as independent, as papers do: where workers lean to one of the "
+    "models they are too narrow, the more so the fewer workers there are. “Split” counts the dialogs without a verdict. "
+    "The sign test is on the verdicts, exact, and not corrected: the planned test decides"
 )
 
 SHARES = (Column("wins", "wins"), Column("losses", "losses"), Column("ties", "ties"))
