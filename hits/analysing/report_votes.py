@@ -23,8 +23,8 @@ NET = (
 )
 OF_VERDICTS_SAID = (
     ": trust these. Those of verdicts take dialogs as independent, as papers do: where workers lean to one of the "
-    "models they are too narrow, the more so the fewer workers there are. “Split” counts the dialogs without a verdict. "
-    "The sign test is on the verdicts, exact, and not corrected: the planned test decides"
+    "models they are too narrow, the more so the fewer workers there are. “Split” counts the dialogs without a "
+    "verdict. The sign test is on the verdicts, exact, and not corrected: the planned test decides"
 )
 
 SHARES = (Column("wins", "wins"), Column("losses", "losses"), Column("ties", "ties"))
