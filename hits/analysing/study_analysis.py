@@ -26,6 +26,9 @@ ANALYSED = frozenset(
 )
 
 
+MANY = 100_000  # dialogs, so that shares of them are exact enough
+
+
 def analyse_study(scope: Scope) -> Results:
     """Analyse what the current screening keeps; without a screening, everything counts. Interim results have confidence
     sequences and no verdicts."""
@@ -67,7 +70,7 @@ def plan_of(study: Study) -> Plan:
 def pricing_of(study: Study) -> Pricing:
     """Return what more dialogs of this study would take, by its frozen design."""
     design = study.parsed_design
-    setting = planned_setting(design, 2)
+    setting, protocol = planned_setting(design, 2), protocol_of(design)
     a_hit = size_of_batches(design, design.hits.dialogs_per_hit)
     return Pricing(
         setting.raters,
@@ -78,6 +81,9 @@ def pricing_of(study: Study) -> Pricing:
         cost_of(design, a_hit).total_cents,
         design.pay.currency,
         setting.is_by_sequence,
+        protocol.dialogs_of_a_pair(MANY) / MANY,
+        protocol.showings,
+        {one.name: max(one.scale.scores) - min(one.scale.scores) for one in protocol.criteria},
     )
 
 

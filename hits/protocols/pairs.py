@@ -72,13 +72,19 @@ class Pairs(Protocol[PairsDesign]):
     def problems(self) -> list[DesignProblem]:
         return [*find_pairless_settings(self.design)]
 
+    def planned_shares(self, criterion: Criterion) -> tuple[float, ...]:
+        return (1 / 3, 1 / 3, 1 / 3) if self._without_a_winner else (0.5, 0.5)
+
     @property
     def showings(self) -> int:
         each_pair = self.design.task.pairs_per_dialog == "each"
         return max(len(self.design.primary_pairs), 1) if each_pair else 1
 
     def dialogs_of_a_pair(self, dialogs: int) -> int:
-        return dialogs * self.showings // max(len(self.design.primary_pairs), 1)
+        """At checkpoints, one model's reply stands beside the human one instead."""
+        hits = self.design.hits
+        compared = 1 - min(self.design.checkpoints.per_hit / hits.dialogs_per_hit, 1)
+        return round(dialogs * self.showings * compared / max(len(self.design.primary_pairs), 1))
 
     def line_up(self, number: int, has_gold: bool) -> Sequence[str]:
         names = self.design.generators

@@ -110,9 +110,9 @@ class Protocol(ABC, Generic[Design]):
     def problems(self) -> list[DesignProblem]:
         """Return the contradictions among the protocol's own settings."""
 
-    @property
-    def planned_shares(self) -> tuple[float, float, float] | None:
-        """Return the shares of three values, best first, that the planner assumes.
+    def planned_shares(self, criterion: Criterion) -> tuple[float, ...] | None:
+        """Return the shares of values, best first, that the planner assumes of a model; where replies are compared,
+        those of wins, ties and losses of two equals.
 
         None, unless a protocol says otherwise: then the form says that the planner does not cover this way of asking,
         and methods and datasheet that there was no power analysis. Everything else works.
