@@ -22,7 +22,7 @@ from generation.networks.empathy_config import EmpathyConfig
 from generation.networks.empathy_network import EmpathyDecoder, EmpathyNetwork
 from generation.networks.empathy_objective import EmpathyObjective, word_losses
 from generation.networks.empathy_words import PAD, WordedContext, encode_turns, encode_words, load_words, train_words
-from generation.networks.families import option_of
+from generation.networks.families import FAMILIES, option_of
 from generation.networks.family import Family
 from generation.networks.tokenizing import decode_reply
 from generation.training.objective import IGNORED, Objective, Score
@@ -114,8 +114,7 @@ class EmpathyFamily(Family):
         vectors = option_of(plan, "vectors")
 
         def begin(network: EmpathyNetwork, tokenizer: Tokenizer) -> dict[str, Any]:
-            found = {"vectors": fill_words(network.words, tokenizer, Path(vectors), say)} if vectors else {}
-            return {"minimum_count": option_of(plan, "minimum_count"), **found}
+            return {"vectors": fill_words(network.words, tokenizer, Path(vectors), say)} if vectors else {}
 
         recipe = Recipe(
             score=score,
@@ -125,6 +124,7 @@ class EmpathyFamily(Family):
             needs_labels=self.ranks_emotions,
             objective=self.objective,
             begin=begin,
+            identity={name: option_of(plan, name) for name in FAMILIES[plan.kind].options if name != "vectors"},
         )
         return prepare_generator(self, recipe, plan, world, say)
 

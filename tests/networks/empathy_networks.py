@@ -21,8 +21,8 @@ def small_words() -> Tokenizer:
     return train_words([*TURNS, "so sad that it hurts", "what a pity , my friend", "you will find them soon !"], 999, 1)
 
 
-def small_network(kind: str, *, seed: int = 0, end: float = 2.0, **sizes: Any) -> EmpathyNetwork:
-    """With weights spread so far that contexts get different replies, and so keen to end that most replies do."""
+def small_network(kind: str, *, seed: int = 0, spread: float = 0.8, end: float = 0.0, **sizes: Any) -> EmpathyNetwork:
+    """With weights spread so far that contexts get different replies."""
     torch.manual_seed(seed)
     family = load_family(kind)
     words = small_words().get_vocab_size()
@@ -31,13 +31,13 @@ def small_network(kind: str, *, seed: int = 0, end: float = 2.0, **sizes: Any) -
     with torch.no_grad():
         for parameter in network.parameters():
             if parameter.dim() > 1:
-                parameter.normal_(std=0.5)
+                parameter.normal_(std=spread)
         network.output.bias[END] += end
     return network.eval()
 
 
-def save_small(kind: str, folder: Path, **sizes: Any) -> Path:
-    save_checkpoint(folder, small_network(kind, **sizes), small_words())
+def save_small(kind: str, folder: Path, **how: Any) -> Path:
+    save_checkpoint(folder, small_network(kind, **how), small_words())
     return folder
 
 
