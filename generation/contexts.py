@@ -11,6 +11,7 @@ class Context:
     turn_labels: tuple[str, ...] = ()  # one emotion or intent for each turn, or () if they are unknown
     gold: str = ""  # the human reply; only `reference` may read it
     forced_label: str = ""  # the reply should have this emotion or intent
+    emotion: str = ""  # the dialog's own; only what is said to be told it may read it
 
 
 @dataclass(frozen=True)

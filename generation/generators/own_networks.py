@@ -19,7 +19,7 @@ class NetworkGenerator:
     OBEYED_LABELS: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, answerer: "Answerer") -> None:
-        self.answerer: Any = answerer  # it also has score_gold and rank_emotions if the family says so
+        self.answerer: Any = answerer  # it may have the other methods of this class, too
 
     @classmethod
     def of_family(cls, name: str) -> type["NetworkGenerator"]:
@@ -33,8 +33,9 @@ class NetworkGenerator:
         if config["kind"] != cls.family:
             raise CheckpointRefused(f"The checkpoint {checkpoint} is of kind {config['kind']}, not {cls.family}.")
         filled = check_family_settings(cls.family, settings, config["max_tokens"], config["vocabulary_size"])
-        for part, purpose in list(FAMILIES[cls.family].parts.items())[1:]:
-            if not (Path(checkpoint) / f"{part}.safetensors").exists():
+        line = FAMILIES[cls.family]
+        for part, purpose in list(line.parts.items())[1:]:
+            if part not in line.parts_to_spare and not (Path(checkpoint) / f"{part}.safetensors").exists():
                 raise CheckpointRefused(
                     f"The checkpoint {checkpoint} lacks {part}.safetensors, {purpose}; train it with "
                     f"`train_generator {cls.family} --part {part}`."
@@ -60,6 +61,13 @@ class NetworkGenerator:
 
     def score_gold(self, contexts: Sequence[Context], golds: Sequence[str]) -> list[tuple[float, int]]:
         return list(self.answerer.score_gold(contexts, golds))
+
+    @classmethod
+    def can_score_gold_told_polarity(cls, checkpoint: str) -> bool:
+        return load_family(cls.family).is_told_polarity
+
+    def score_gold_told_polarity(self, contexts: Sequence[Context], golds: Sequence[str]) -> list[tuple[float, int]]:
+        return list(self.answerer.score_gold_told_polarity(contexts, golds))
 
     @classmethod
     def can_rank_emotions(cls, checkpoint: str) -> bool:

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 
 from evalplatform.terminal import plain_console
+from generation.training.history import MACRO, TOKEN_WEIGHTED
 
 if TYPE_CHECKING:
     from generation.training import loop
     from generation.training.state import RunState
 
 SECONDS_BETWEEN_LINES = 30
+_OTHER = f"{MACRO}_"  # begins the names of perplexities under other conditions
 
 
 class ConsoleReport:
@@ -50,9 +52,14 @@ class ConsoleReport:
 
     def validation(self, entry: dict[str, Any], is_best: bool) -> None:
         accuracy = f", accuracy {entry['accuracy']:.1%}" if "accuracy" in entry else ""
+        others = "".join(
+            f", {value:.2f} with {name.removeprefix(_OTHER).replace('_', ' ')}"
+            for name, value in entry.items()
+            if name.startswith(_OTHER)
+        )
         self._write(
             f"step {entry['step']:,}, epoch {entry['epoch']:.2f}, {_duration(entry['seconds'])}: validation perplexity "
-            f"{entry['perplexity_macro']:.2f} macro, {entry['perplexity_token_weighted']:.2f} token-weighted{accuracy}"
+            f"{entry[MACRO]:.2f} macro, {entry[TOKEN_WEIGHTED]:.2f} token-weighted{others}{accuracy}"
             f"{', the best so far' if is_best else ''}."
         )
 

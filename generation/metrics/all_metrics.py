@@ -5,11 +5,12 @@ from generation.metrics.distinct import DistinctMetric
 from generation.metrics.emotion_accuracy import EmotionAccuracyMetric
 from generation.metrics.label_accuracy import LabelAccuracyMetric
 from generation.metrics.metric import Metric
-from generation.metrics.perplexity import PerplexityMetric
+from generation.metrics.perplexity import PerplexityMetric, ToldPerplexityMetric
 from generation.metrics.similarity import SimilarityMetric
 
 METRICS: list[Metric] = [
     PerplexityMetric(),
+    ToldPerplexityMetric(),
     DistinctMetric(),
     SimilarityMetric(),
     BleuMetric(),

@@ -86,6 +86,12 @@ class Asked:
         found: list[tuple[float, int]] = self._kind().score_gold(contexts, [one.gold for one in dialogs])
         return found
 
+    def score_gold_told_polarity(self, dialogs: Sequence[Dialog]) -> list[tuple[float, int]]:
+        """Return the same from a generator that is told whether the dialog's emotion is a positive one."""
+        contexts = [_make_context(one) for one in dialogs]
+        found: list[tuple[float, int]] = self._kind().score_gold_told_polarity(contexts, [one.gold for one in dialogs])
+        return found
+
     def rank_emotions(self, dialogs: Sequence[Dialog]) -> list[list[str]]:
         found: list[list[str]] = self._kind().rank_emotions([_make_context(one) for one in dialogs])
         return found
@@ -106,7 +112,7 @@ def can_answer(generator: Generator, method: str) -> bool:
 
 
 def _make_context(dialog: Dialog, label: str = "") -> Context:
-    return Context(tuple(dialog.turns), tuple(dialog.turn_labels), forced_label=label)
+    return Context(tuple(dialog.turns), tuple(dialog.turn_labels), forced_label=label, emotion=dialog.emotion)
 
 
 class Replies:

@@ -4,6 +4,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from django.db.models import QuerySet
+
 from generation.metrics.metric import Asked, Column, Found, Metric, Replies, Scores
 from generation.models import Candidate, GeneratorScore
 
@@ -45,6 +47,30 @@ class PerplexityMetric(Metric):
         each = ", ".join(f"{name} {count:,}" for name, count in counts.items())
         note = f"PPL is over dialogs that have a human reply and were answered: {each}."
         return [f"{note} It can be compared only between models with equal counts." if is_one_dataset else note]
+
+
+class ToldPerplexityMetric(Metric):
+    """The perplexity of a generator that is told the true polarity of the dialog's emotion, as MIME's authors compute
+    it."""
+
+    columns = (
+        Column("perplexity_true_polarity", "PPL, true polarity", ".1f", "the same if the polarity is told", True),
+    )
+    reply_scores = ("gold_tokens_true_polarity", "gold_log_likelihood_true_polarity")
+    asks = "score_gold_told_polarity"
+
+    def replies_of(self, candidates: QuerySet[Candidate]) -> QuerySet[Candidate]:
+        return candidates.exclude(dialog__gold="").exclude(dialog__emotion="")
+
+    def score_replies(self, candidates: Sequence[Candidate], asked: Asked) -> Sequence[Scores]:
+        dialogs = [one.dialog for one in candidates]
+        return [[count, total / count] for total, count in asked.score_gold_told_polarity(dialogs)]
+
+    def summarise(self, replies: Replies) -> Found:
+        tokens, likelihoods = (replies.scores(name, self.version()) for name in self.reply_scores)
+        golds = list(zip(likelihoods, map(int, tokens), strict=True))
+        found = perplexity(golds)
+        return ({"perplexity_true_polarity": found.macro}, len(golds)) if found else ({}, 0)
 
 
 def _count_dialogs(count: int) -> str:

@@ -36,7 +36,7 @@ class DecodingAnswerer(ABC, Generic[Read]):
     def read(self, contexts: Sequence[Context]) -> Read: ...
 
     @abstractmethod
-    def begin(self, read: Read) -> Decoder: ...
+    def begin(self, read: Read, seeds: Sequence[int]) -> Decoder: ...
 
     @abstractmethod
     def text_of(self, tokens: Sequence[int]) -> str: ...
@@ -46,7 +46,7 @@ class DecodingAnswerer(ABC, Generic[Read]):
         if not contexts:
             return []
         read = self.read(contexts)
-        decoder = self.begin(read)
+        decoder = self.begin(read, seeds)
         if self.settings.method in (BEAM, DIVERSE_BEAM):
             found = beam_search(decoder, self.settings)
         else:

@@ -1,6 +1,6 @@
 """What TRS, Multi-TR, MoEL, MIME and EmpDG share as families: how they are trained, score replies and answer."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -19,7 +19,7 @@ from generation.networks.answering import SCORED_AT_ONCE, DecodingAnswerer, Read
 from generation.networks.batches import stack
 from generation.networks.checkpoint import Checkpoint, read_output_weight
 from generation.networks.empathy_config import EmpathyConfig
-from generation.networks.empathy_network import EmpathyDecoder, EmpathyNetwork
+from generation.networks.empathy_network import EmpathyDecoder, EmpathyNetwork, Prediction
 from generation.networks.empathy_objective import EmpathyObjective, word_losses
 from generation.networks.empathy_words import PAD, WordedContext, encode_turns, encode_words, load_words, train_words
 from generation.networks.families import FAMILIES, option_of
@@ -28,6 +28,7 @@ from generation.networks.tokenizing import decode_reply
 from generation.training.objective import IGNORED, Objective, Score
 
 if TYPE_CHECKING:
+    from generation.networks.empathy_examples import EmpathyExamples
     from generation.training.plan import Plan, Say
     from generation.training.world import World
 
@@ -50,7 +51,7 @@ class EmpathyAnswerer(DecodingAnswerer[WordedBatch]):
         cut = [one.turns_cut for one in encoded]
         return WordedBatch([""] * len(encoded), cut, *self.stack(encoded))
 
-    def begin(self, read: WordedBatch) -> Decoder:
+    def begin(self, read: WordedBatch, seeds: Sequence[int]) -> Decoder:
         return EmpathyDecoder(self.network, self.projection, self.network.begin_replies(read.ids, read.speakers))
 
     def text_of(self, tokens: Sequence[int]) -> str:
@@ -67,13 +68,24 @@ class EmpathyAnswerer(DecodingAnswerer[WordedBatch]):
     @torch.inference_mode()
     def score_gold(self, contexts: Sequence[Context], golds: Sequence[str]) -> list[tuple[float, int]]:
         """Return each gold's log-probability and number of words, with the end."""
-        encoded, longest = self.encode(contexts), self.checkpoint.config.max_tokens
+        return self.score_by(self.predict, contexts, golds)
+
+    def predict(self, contexts: Sequence[Context], said: Tensor) -> Prediction:
+        """Return what the network predicts after each word of `said` [B, T]."""
+        predicted: Prediction = self.network(*self.stack(self.encode(contexts)), said)
+        return predicted
+
+    def score_by(
+        self, predict: Callable[[Sequence[Context], Tensor], Prediction], contexts: Sequence[Context],
+        golds: Sequence[str],
+    ) -> list[tuple[float, int]]:  # fmt: skip
+        longest = self.checkpoint.config.max_tokens
         replies = [encode_words(self.checkpoint.tokenizer, gold, longest) for gold in golds]
 
         def log_probabilities(indexes: list[int]) -> list[float]:
             said = stack([replies[index][:-1] for index in indexes], PAD, self.network.device)  # [B, T]
             to_say = stack([replies[index][1:] for index in indexes], IGNORED, self.network.device)
-            predicted = self.network(*self.stack([encoded[index] for index in indexes]), said)
+            predicted = predict([contexts[index] for index in indexes], said)
             return [-loss for loss in word_losses(predicted.log_probabilities, to_say).tolist()]
 
         return score_in_batches(replies, log_probabilities)
@@ -83,8 +95,8 @@ class EmpathyAnswerer(DecodingAnswerer[WordedBatch]):
         """Return the 32 emotions of each dialog, the most likely first."""
         ranked = []
         for start in range(0, len(contexts), SCORED_AT_ONCE):
-            encoded = self.network.encode(*self.stack(self.encode(contexts[start : start + SCORED_AT_ONCE])))
-            order = self.network.name_emotions(encoded).argsort(dim=1, descending=True, stable=True).tolist()
+            source = self.stack(self.encode(contexts[start : start + SCORED_AT_ONCE]))
+            order = self.network.predict_emotions(*source).argsort(dim=1, descending=True, stable=True).tolist()
             ranked += [[MOEL_EMOTIONS[number] for number in row] for row in order]
         return ranked
 
@@ -102,8 +114,17 @@ class EmpathyFamily(Family):
     def load_tokenizer(self, path: Path) -> Tokenizer:
         return load_words(path, self.special_words)
 
-    def prepare_with(self, score: Score, training_score: Score, plan: "Plan", world: "World", say: "Say") -> Objective:
-        """Prepare training with one network and one optimiser."""
+    def prepare_with(
+        self,
+        score: Score,
+        training_score: Score,
+        plan: "Plan",
+        world: "World",
+        say: "Say",
+        examples: "type[EmpathyExamples] | None" = None,
+    ) -> Objective:
+        """Prepare training with one network and one optimiser. Without a class of examples, every listener turn is
+        one."""
         from generation.networks.empathy_examples import EmpathyExamples, texts_of
         from generation.networks.preparing import Recipe, prepare_generator
         from generation.networks.word_vectors import fill_words
@@ -114,19 +135,26 @@ class EmpathyFamily(Family):
         vectors = option_of(plan, "vectors")
 
         def begin(network: EmpathyNetwork, tokenizer: Tokenizer) -> dict[str, Any]:
-            return {"vectors": fill_words(network.words, tokenizer, Path(vectors), say)} if vectors else {}
+            found = {"vectors": fill_words(network.words, tokenizer, Path(vectors), say)} if vectors else {}
+            return {**found, **self.begin_training(network, tokenizer, plan)}
 
         recipe = Recipe(
             score=score,
             training_score=training_score,
-            examples=EmpathyExamples,
+            examples=examples or EmpathyExamples,
             texts=texts_of,
             needs_labels=self.ranks_emotions,
             objective=self.objective,
             begin=begin,
-            identity={name: option_of(plan, name) for name in FAMILIES[plan.kind].options if name != "vectors"},
+            identity={
+                name: option_of(plan, name) for name, one in FAMILIES[plan.kind].options.items() if not one.is_file
+            },
         )
         return prepare_generator(self, recipe, plan, world, say)
+
+    def begin_training(self, network: EmpathyNetwork, tokenizer: Tokenizer, plan: "Plan") -> dict[str, Any]:
+        """Change a new network before it is trained; return what must not change when the run is resumed."""
+        return {}
 
     def answerer(self, checkpoint: Checkpoint, settings: dict[str, Any]) -> EmpathyAnswerer:
         return EmpathyAnswerer(checkpoint, DecodingSettings(**settings))

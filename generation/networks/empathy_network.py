@@ -74,6 +74,10 @@ class EmpathyNetwork(nn.Module):
         logits: Tensor = self.emotions(encoded.states[:, 0])
         return logits
 
+    def predict_emotions(self, source_ids: Tensor, source_speakers: Tensor) -> Tensor:
+        """Return logits of the 32 emotions, [B, 32], of contexts [B, S]."""
+        return self.name_emotions(self.encode(source_ids, source_speakers))
+
     def begin_replies(self, source_ids: Tensor, source_speakers: Tensor) -> "EmpathyState":
         raise NotImplementedError
 
@@ -133,21 +137,21 @@ class EmpathyDecoder(CachedDecoder):
     first_token, end_token = BEGIN, END
 
     def step(self, tokens: Tensor) -> NextTokens:
-        return OnlyWords(super().step(tokens))
+        return OnlyWords(super().step(tokens), NEVER_SAID)
 
 
 class OnlyWords:
     """Never continues a reply with a token that stands for no word, such as <unk>. Scores stay as they are."""
 
-    def __init__(self, next_tokens: NextTokens) -> None:
-        self._next_tokens = next_tokens
+    def __init__(self, next_tokens: NextTokens, never_said: Sequence[int]) -> None:
+        self._next_tokens, self._never_said = next_tokens, never_said
 
     def log_probabilities(self) -> Tensor:
         scores = self._next_tokens.log_probabilities()
-        return scores.index_fill(1, torch.tensor(NEVER_SAID, device=scores.device), -torch.inf)
+        return scores.index_fill(1, torch.tensor(self._never_said, device=scores.device), -torch.inf)
 
     def best(self, scores: Tensor, banned: Pairs | None, count: int, groups: int, diversity: float) -> Continuations:
-        never = torch.tensor(NEVER_SAID, device=scores.device)
+        never = torch.tensor(self._never_said, device=scores.device)
         rows = torch.arange(scores.numel(), device=scores.device).repeat_interleave(len(never))
         tokens = never.repeat(scores.numel())
         both = (rows, tokens) if banned is None else (torch.cat([banned[0], rows]), torch.cat([banned[1], tokens]))

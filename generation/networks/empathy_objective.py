@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
 from generation.networks.empathy_words import PAD
 from generation.training.objective import ADAM, IGNORED, MAIN, Objective, Scored, Update, rank_labels
@@ -30,9 +30,12 @@ class EmpathyObjective(Objective):
     """
 
     def optimisers(self, settings: TrainingSettings) -> Mapping[str, torch.optim.Optimizer]:
+        return {MAIN: self.adam(self.network, settings)}
+
+    def adam(self, network: nn.Module, settings: TrainingSettings) -> torch.optim.Optimizer:
         options = ADAM | {"eps": 1e-9}
-        trained = [parameter for parameter in self.network.parameters() if parameter.requires_grad]
-        return {MAIN: torch.optim.Adam(trained, lr=settings.learning_rate, **options)}  # type: ignore[arg-type]
+        trained = [parameter for parameter in network.parameters() if parameter.requires_grad]
+        return torch.optim.Adam(trained, lr=settings.learning_rate, **options)  # type: ignore[arg-type]
 
     def plan_step(self, step: int, settings: TrainingSettings) -> Sequence[Update]:
         rate = warm_rate(step, settings)

@@ -26,6 +26,7 @@ class Option:
 
     default: Any  # its type is the option's
     about: str
+    is_file: bool = False  # a run is resumed with the same content, wherever the file is now
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class FamilyLine:
     about: str  # what it is, in the words of docs/generating.md
     parts: Mapping[str, str] = field(default_factory=lambda: {GENERATOR: "which writes replies"})
     """Parts that train_generator trains, each with its purpose. Later parts go into the checkpoint of the first."""
+    parts_to_spare: tuple[str, ...] = ()  # those without which a checkpoint answers, too
     takes: Mapping[str, str] = field(default_factory=dict)
     """Folders that train_generator puts into the checkpoint: the name of the option, and what the folder is."""
     sizes: tuple[str, ...] = ()  # options of train_generator beside those of NetworkConfig; whole numbers
@@ -48,13 +50,22 @@ class FamilyLine:
 
 _WORDS = {
     "minimum_count": Option(1, "leave out words that occur less often in the training data"),
-    "vectors": Option("", "start from the word vectors of this file, in word2vec's or GloVe's form"),
+    "vectors": Option("", "start from the word vectors of this file, in word2vec's or GloVe's form", is_file=True),
+}
+_WITHOUT = {"without": Option("", "leave a part of the network out, as an ablation of its paper does")}
+_OF_EMPDG = {
+    "lexicon": Option("", "a file of emotion words, one a line; adjectives count in any case", is_file=True),
+    "discriminator_steps": Option(1000, "batches for the discriminators alone, before turns are taken"),
 }
 _EMOTION_WEIGHT = {"emotion_weight": Option(1.0, "how much recognising the emotion counts beside the words")}
 
 
 def _empathy_line(
-    place: str, about: str, options: Mapping[str, Option] = _WORDS | _EMOTION_WEIGHT, sizes: tuple[str, ...] = ()
+    place: str,
+    about: str,
+    options: Mapping[str, Option] = _WORDS | _EMOTION_WEIGHT,
+    sizes: tuple[str, ...] = (),
+    **more: Any,
 ) -> FamilyLine:
     """The line of a family that shares the files empathy_*.py: words, layers, 32 emotions, schedule."""
     return FamilyLine(
@@ -65,6 +76,7 @@ def _empathy_line(
         defaults=EMPATHY_DEFAULTS,
         labels=MOEL_EMOTIONS,
         check_settings="generation.networks.empathy_config:check_empathy_decoding",
+        **more,
     )
 
 
@@ -90,6 +102,18 @@ FAMILIES: dict[str, FamilyLine] = {
         "generation.networks.moel:MoelFamily",
         "MoEL: a listener for each emotion, mixed as the dialog's emotion is recognised",
         sizes=("mixed_listeners",),
+    ),
+    "mime": _empathy_line(
+        "generation.networks.mime:MimeFamily",
+        "MIME: mixes positive and negative emotions, and mimics the polarity of the speaker's",
+        options=_WORDS | _WITHOUT,
+    ),
+    "empdg": _empathy_line(
+        "generation.networks.empdg:EmpdgFamily",
+        "EmpDG: reads emotion words apart, copies words, and learns from the feedback to replies",
+        parts={GENERATOR: "which writes replies", "discriminators": "against which the generator is trained further"},
+        parts_to_spare=("discriminators",),
+        options=_WORDS | _WITHOUT | _OF_EMPDG,
     ),
     "emotion-classifier": FamilyLine(
         "generation.networks.emotion_classifier:EmotionClassifierFamily",

@@ -51,6 +51,7 @@ class Family(ABC):
     config_class: ClassVar[type[NetworkConfig]] = NetworkConfig
     parts: ClassVar[Mapping[str, Part]] = {}
     has_likelihood: ClassVar[bool] = False  # its Answerer has score_gold, for perplexity
+    is_told_polarity: ClassVar[bool] = False  # it also has score_gold_told_polarity, for another perplexity
 
     @abstractmethod
     def build(self, config: NetworkConfig) -> nn.Module:

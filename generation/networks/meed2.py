@@ -104,7 +104,7 @@ class ClassifierPart:
 
 
 class Meed2Answerer(TransformerAnswerer):
-    def begin(self, read: EncodedBatch) -> TransformerDecoder:
+    def begin(self, read: EncodedBatch, seeds: Sequence[int]) -> TransformerDecoder:
         state = self.network.begin_replies(
             read.source["source_ids"],
             read.source["source_segments"],

@@ -145,7 +145,7 @@ class TransformerAnswerer(DecodingAnswerer[EncodedBatch]):
         labels = self.choose_labels(contexts, source)
         return EncodedBatch(labels, [context.turns_cut for context in encoded], encoded, source)
 
-    def begin(self, read: EncodedBatch) -> TransformerDecoder:
+    def begin(self, read: EncodedBatch, seeds: Sequence[int]) -> TransformerDecoder:
         state = self.network.begin_replies(
             read.source["source_ids"], read.source["source_segments"], self.reply_segments(read.encoded)
         )

@@ -48,6 +48,7 @@ class Scored:
     losses: Tensor  # -log P, summed over the example's targets
     ranks: Tensor | None = None  # of its true label among the predicted ones, from 1; 0 if the true one is unknown
     minimised: Tensor | None = None  # what training minimises, where that is not `losses`
+    others: Mapping[str, Tensor] = field(default_factory=dict)  # `losses` under other conditions, by their names
 
 
 Score = Callable[[nn.Module, Batch], Scored]

@@ -9,8 +9,10 @@ LEAD = (
     "How often the first model of each pair won, lost and tied. A verdict is what more than half of the votes on a "
     "dialog say; where no answer has more than half, there is none. The net difference is wins less losses, as a share "
     "of all; points are wins and half the ties, as a share. “Split” counts the dialogs without a verdict. "
-    "Intervals of verdicts take dialogs as independent, those of votes respect that votes on one dialog, and of one "
-    "worker, belong together. The sign test is on the verdicts, exact, and not corrected: the planned test decides."
+    "Intervals of verdicts take dialogs as independent, as papers do: where workers lean to one of the models they are "
+    "too narrow, the more so the fewer workers there are. Those of votes respect that votes on one dialog, and of one "
+    "worker, belong together: trust these. The sign test is on the verdicts, exact, and not corrected: the planned "
+    "test decides."
 )
 
 SHARES = (Column("wins", "wins"), Column("losses", "losses"), Column("ties", "ties"))

@@ -143,7 +143,9 @@ def dialogs_until_decided(sequence: SequenceFinding, now: int, tau2: float, alph
         return Undefined(NO_DIFFERENCE)
     if isinstance(sequence.low, Undefined) or isinstance(sequence.high, Undefined):
         return sequence.low if isinstance(sequence.low, Undefined) else Undefined(NO_DIFFERENCE)
-    difference, half = abs(sequence.estimate), (sequence.high - sequence.low) / 2
+    difference = abs(sequence.estimate)
+    # Cut off at what is possible, a sequence has its half on the other side.
+    half = max(sequence.high - sequence.estimate, sequence.estimate - sequence.low)
 
     def variance_where(is_small_enough: Callable[[float], bool]) -> float:
         low, high = -40.0, 10.0  # logarithms of variances

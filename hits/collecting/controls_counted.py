@@ -48,8 +48,10 @@ CONTROL_COUNTS = [one.name for one in fields(ControlCounts)]
 def count_controls(protocol: Protocol[Any], items: Iterable[ShownItem], answers: Iterable[Answer]) -> ControlCounts:
     items, by_item = list(items), {answer.item_id: answer for answer in answers}
     checks = [obeys(protocol, one.value, one.card_order, told) for one, told in _told(protocol, items, by_item)]
+    place_of = {one.name: one.measured.place_of for one in protocol.criteria}
     twice = [said for _, said in repeated(protocol, items, by_item)]
-    return ControlCounts(len(checks), sum(checks), len(twice), sum(one.first == one.again for one in twice))
+    alike = [place_of[one.criterion](one.first) == place_of[one.criterion](one.again) for one in twice]
+    return ControlCounts(len(checks), sum(checks), len(twice), sum(alike))
 
 
 def _told(

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from hits.collecting import CONTROL_COUNTS
 from hits.protocols import OVERALL, usual_protocol
 from hits.stats import score_of
 
@@ -30,7 +31,7 @@ _OF_SUBMISSIONS = {
     "submission": np.int64,
     **_INTEGERS,
     **dict.fromkeys(("dialogs", "checkpoints", "points", "first_points", "attempts"), np.int16),
-    **dict.fromkeys(("passed_checks", "moved_checks"), np.int16),
+    **dict.fromkeys(("passed_checks", "moved_checks", *CONTROL_COUNTS), np.int16),
     **dict.fromkeys(("active_seconds", "hidden_seconds", "work_seconds"), np.float64),
     **dict.fromkeys(("is_rebuilt", "has_feedback"), np.bool_),
 }
@@ -92,6 +93,7 @@ def build_submissions(columns: Mapping[str, Any]) -> pd.DataFrame:
         "is_rebuilt": False,
         "accepted_at": DEFAULT_TIME,
         "submitted_at": DEFAULT_TIME,
+        **dict.fromkeys(CONTROL_COUNTS, 0),
         "dialogs": 0,
         "active_seconds": active,
         "hidden_seconds": 0.0,

@@ -11,7 +11,7 @@ from django.db.models.functions import Coalesce
 
 from generation.models import Candidate, Generator
 from hits.access import pseudonym
-from hits.collecting import bounded_times, span_seconds
+from hits.collecting import CONTROL_COUNTS, bounded_times, span_seconds
 from hits.frames.arrays import Array, as_times, category, only_known, places_in, read_columns
 from hits.models import Answer, BonusCheck, HitItem, Offering, Publication, Rating, Submission
 from hits.models.assignment import FIRST_ATTEMPT
@@ -122,6 +122,7 @@ class StudyTables:
                 *("pk", "assignment__crowd_worker_id", "assignment__hit__number", "assignment__hit__block"),
                 *("status", "origin", "is_rebuilt", "accepted_at", "submitted_at", "assignment__feedback"),
                 *("assignment__opened_at", "assignment__submitted_at"),
+                *CONTROL_COUNTS,
             ),
             submission=np.int64,
             worker=object,
@@ -135,6 +136,7 @@ class StudyTables:
             has_feedback=object,
             opened_at=object,
             handed_in_at=object,
+            **dict.fromkeys(CONTROL_COUNTS, np.int16),
         )
         clocks = ("opened_at", "handed_in_at", "accepted_at", "submitted_at")
         pseudonyms = {worker_id: self.name_worker(worker_id) for worker_id in set(rows["worker"])}
@@ -153,6 +155,7 @@ class StudyTables:
             "has_feedback": rows["has_feedback"].astype(bool),
             "span_seconds": np.array([span_seconds(*at) for at in zip(*(rows[name] for name in clocks), strict=True)]),
             "opened_at": as_times(rows["opened_at"]),
+            **{name: rows[name] for name in CONTROL_COUNTS},
         }
 
     def _waves(self, hits: Array) -> Array:

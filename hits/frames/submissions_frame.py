@@ -3,7 +3,9 @@
 submission, worker, hit, block, wave, submitted_at      as in the ratings frame
 status, origin, is_rebuilt                              as in Submission
 accepted_at       datetime  the marketplace counts the time from here to submitted_at as work
-dialogs           int16     how many were answered
+attention_checks  int16     how many the HIT has; attention_passed: how many of them the worker answered as told
+said_twice        int16     how many answers were asked for twice; said_alike: how many of them were the same
+dialogs           int16     how many were answered, with controls: they took time as well
 active_seconds    float     the sum over the dialogs; hidden_seconds likewise
 work_seconds      float     active_seconds; if the page measured nothing, the longest that the clocks allow
 checkpoints       int16     how many the HIT has

@@ -4,6 +4,8 @@ from .assignment_list import assignment_rows as assignment_rows
 from .assignment_list import find_assignments as find_assignments
 from .checkpoint_rows import Passed as Passed
 from .checkpoint_rows import passed_by_worker as passed_by_worker
+from .control_rows import Controls as Controls
+from .control_rows import controls_by_worker as controls_by_worker
 from .dues_list import DUE_COLUMNS as DUE_COLUMNS
 from .dues_list import NOTHING_DUE as NOTHING_DUE
 from .dues_list import due_rows as due_rows

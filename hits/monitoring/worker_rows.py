@@ -11,6 +11,7 @@ from hits.collecting import counted_minutes
 from hits.models import Assignment, Exclusion, Offering, ScreeningRun, Standing, Submission
 from hits.models.assignment import AssignmentQuerySet
 from hits.monitoring.checkpoint_rows import Passed, passed_by_worker
+from hits.monitoring.control_rows import Controls, controls_by_worker
 from hits.screening import describe_facts
 
 Status = Submission.Status
@@ -37,6 +38,7 @@ class WorkerRow:
     given_up: int
     median_minutes: float | None
     passed: Passed
+    controls: Controls
     flags: list[Flag]
     standings: list[Standing]
     worker_id: str = field(repr=False)  # the marketplace's own id, for actions; pages show the name
@@ -69,6 +71,7 @@ def list_workers(offering: Offering, worker_id: str | None = None) -> list[Worke
         assignments = assignments.filter(crowd_worker_id=worker_id)
     minutes = _minutes_by_worker(assignments)
     passed = passed_by_worker(offering, worker_id)
+    controls = controls_by_worker(offering, worker_id)
     flags = flags_by_worker(offering, worker_id)
     standings = _standings_by_worker(offering, worker_id)
     return [
@@ -76,6 +79,7 @@ def list_workers(offering: Offering, worker_id: str | None = None) -> list[Worke
             name=pseudonym(offering.study, who),
             median_minutes=median(minutes[who]) if who in minutes else None,
             passed=passed.get(who, Passed()),
+            controls=controls.get(who, Controls()),
             flags=flags.get(who, []),
             standings=standings.get(who, []),
             worker_id=who,

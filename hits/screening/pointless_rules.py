@@ -30,7 +30,7 @@ def too_few_dialogs(design: StudyDesign, field: str = "share") -> list[DesignPro
 
 def too_few_checkpoints(design: StudyDesign, wanted: int) -> list[DesignProblem]:
     """Report a rule that judges workers from so many checkpoints on, if nobody can meet that many."""
-    most = design.checkpoints.per_hit * min(design.crowd.max_hits_per_worker, _hits_with_other_dialogs(design))
+    most = design.checkpoints.per_hit * most_hits(design)
     if wanted <= most:
         return []
     return [
@@ -40,6 +40,11 @@ def too_few_checkpoints(design: StudyDesign, wanted: int) -> list[DesignProblem]
             f"judged, so that it finds nobody; lower it, or {REMOVE}",
         )
     ]
+
+
+def most_hits(design: StudyDesign) -> int:
+    """Return on how many HITs one worker can work."""
+    return min(design.crowd.max_hits_per_worker, _hits_with_other_dialogs(design))
 
 
 def no_checks(design: StudyDesign, field: str) -> list[DesignProblem]:

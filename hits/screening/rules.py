@@ -18,6 +18,7 @@ from hits.screening.attention_rules import (
     TooFastPerDialog,
 )
 from hits.screening.comparing_rules import Copies, DisagreementOnEasyItems
+from hits.screening.control_rules import FailedAttentionChecks, SelfDisagreement
 from hits.screening.paper_rules import HastyWithoutPoints, SameAnswer, TooFewPoints
 from hits.screening.pattern_rules import PositionBias, StraightLines
 
@@ -37,6 +38,8 @@ LISTED: list[type[ScreeningRule]] = [
     MovedAfterCheck,
     Inattention,
     Copies,
+    FailedAttentionChecks,
+    SelfDisagreement,
 ]
 
 # The rules by name. Reading a design needs it.

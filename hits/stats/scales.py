@@ -36,6 +36,15 @@ class CriterionScale:
     bins: tuple[float, ...] = ()
     is_nominal: bool = False
 
+    def place_of(self, value: str) -> int:
+        """Return the place of a value on the scale, best first; where there are bins, that of its bin.
+
+        >>> CriterionScale(("3", "2", "1"), (3, 2, 1), bins=(3, 1)).place_of("1")
+        1
+        """
+        place = self.values.index(value)
+        return sum(self.scores[place] < low for low in self.bins) if self.bins else place
+
     @property
     def bin_names(self) -> tuple[str, ...]:
         """

@@ -7,7 +7,7 @@ from typing import Any
 from generation.models import Candidate
 from hits.collecting import CountedTime, counted_times
 from hits.models import Answer, Assignment, BonusCheck, HitItem
-from hits.protocols import Protocol, protocol_of
+from hits.protocols import Protocol, obeys, protocol_of
 from hits.serving import frozen_hit
 from hits.views.card_writers import WrittenReply, candidates_of, written_replies
 from hits.views.shown_pages import frames_of_hit
@@ -32,6 +32,7 @@ class AnsweredDialog:
     move_count: int
     problem: str
     is_answered: bool
+    obeys: bool | None  # of an attention check
 
     @property
     def number(self) -> int:
@@ -93,6 +94,7 @@ def _answered(
         move_count=len(answer.moves) if answer else 0,
         problem=answer.problem if answer else "",
         is_answered=answer is not None,
+        obeys=None if answer is None or item.told is None else obeys(protocol, answer.value, order, item.told),
     )
 
 

@@ -26,8 +26,10 @@ from hits.designing import CostPart
 from hits.models import Offering, ScreeningRun
 from hits.models.money import cents_typed, money
 from hits.monitoring import (
+    Controls,
     Passed,
     Progress,
+    controls_by_worker,
     count_lost_checks,
     count_progress,
     is_rehearsed,
@@ -153,6 +155,7 @@ def _live(request: HttpRequest, offering: Offering) -> dict[str, Any]:
     pace = submissions_per_hour(offering)
     run = ScreeningRun.objects.current(offering)
     passed = sum(passed_by_worker(offering).values(), Passed())
+    controls = sum(controls_by_worker(offering).values(), Controls())
     waits = waits_of(offering)
     is_recent = bool(events) and timezone.now() - events[0].at < LATELY
     return {
@@ -165,6 +168,7 @@ def _live(request: HttpRequest, offering: Offering) -> dict[str, Any]:
         "picture": pace and pace_picture(pace),
         "pay": _pay(offering, progress),
         "passed": passed,
+        "controls": controls,
         "lost_checks": count_lost_checks(offering),
         "screening": run and funnel_table(run),
         **_so_far(request, offering, bool(progress.submitted)),

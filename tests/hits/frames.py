@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from hits.collecting import CONTROL_COUNTS
 from hits.frames import Frames, build_ratings, build_submissions
 
 AREAS = {"g": "good", "o": "okay", "b": "bad"}
@@ -32,6 +33,8 @@ class Work:
     attempts: int = CHECKPOINTS
     passed_checks: int = CHECKPOINTS
     moved_checks: int = 0
+    attention: tuple[int, int] = (0, 0)  # checks, and how many of them were obeyed
+    twice: tuple[int, int] = (0, 0)  # answers that were asked for twice, and how many were the same
     merged: Sequence[int] = field(default_factory=list)  # cards that stand for two models
 
 
@@ -85,6 +88,7 @@ def _submission_row(number: int, work: Work) -> dict[str, Any]:
         "attempts": work.attempts,
         "passed_checks": work.passed_checks,
         "moved_checks": work.moved_checks,
+        **dict(zip(CONTROL_COUNTS, (*work.attention, *work.twice), strict=True)),
     }
 
 

@@ -4,6 +4,8 @@ from collections import Counter
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
+from django.test import Client
 
 from hits.analysing.planned_part import planned_until
 from hits.batching import build_hits
@@ -12,7 +14,13 @@ from hits.crowds.mturk.client import MTurkMarket
 from hits.designing import create_study
 from hits.designing.design_problems import problems_of
 from hits.models import Answer, Hit, HitItem, Rating, Study, Submission, offering_for
+from hits.monitoring import Controls, controls_by_worker
 from hits.protocols import PROTOCOLS, protocol_of
+from simulated_crowd.channels import InProcess
+from simulated_crowd.people import Crowd
+from simulated_crowd.simulating import simulate
+from simulated_crowd.truths import read_truth
+from simulated_crowd.worker_types import CAREFUL, RANDOM
 from tests.conftest import DEMO
 from tests.hits.controlled import ASKING, CONTROLS, Answers, attentively, built, by_place, carelessly, finish
 from tests.hits.crowd import CrowdWorker, now, people, publish
@@ -237,3 +245,46 @@ def test_an_unanswered_control_keeps_work_from_being_handed_in() -> None:
 
     answer = worker.submit(dialogs).json()
     assert (answer["code"], [one["position"] for one in answer["missing"]]) == ("incomplete", [control.position])
+
+
+@pytest.mark.usefixtures("example_corpus")
+def test_researchers_see_what_controls_told(market: MTurkMarket, researcher: User, client: Client) -> None:
+    study = built("areas", attention_checks=1, repeats=1)
+    Study.objects.update(owner=researcher)
+    client.force_login(researcher)
+    attentive, careless = collected(study, market, attentively, carelessly)
+
+    def page(address: str) -> str:
+        return " ".join(client.get(f"/studies/demo/{address}", {"market": "local"}).content.decode().split())
+
+    assert "Attention checks obeyed</dt><dd> 1 of 2" in page("monitor/")
+    assert "Same answer when asked twice</dt><dd> 8 of 8" in page("monitor/")
+    assert "attention checks 0 of 1" in page("workers/")
+    shown = page(f"assignments/{careless.assignment_id}/")
+    assert "did not answer as told" in shown
+    assert "attention check</span>" in shown
+    assert "again</span>" in shown
+    assert "The worker answered as told." in page(f"assignments/{attentive.assignment_id}/")
+
+
+@pytest.mark.usefixtures("example_corpus")
+def test_a_simulated_crowd_reads_attention_checks_and_agrees_with_itself_as_its_noise_lets_it(
+    market: MTurkMarket,
+) -> None:
+    study = built("areas")
+    publish(study, market)
+    crowd = Crowd(20, read_truth("demo"), {CAREFUL: 0.5, RANDOM: 0.5}, seed=3)
+    simulate(study, crowd, InProcess(), hit_count=6)
+    collect(offering_for(study, "local"), market, now())
+
+    careful, at_random = Controls(), Controls()
+    for one in controls_by_worker(offering_for(study, "local")).values():
+        if one.percent_passed is not None and one.percent_passed > 50:
+            careful += one
+        else:
+            at_random += one
+
+    assert (careful.percent_passed or 0) > 90
+    assert (at_random.percent_passed or 0) < 10
+    assert (careful.percent_alike or 0) > (at_random.percent_alike or 0)
+    assert (careful.percent_alike or 100) < 90

@@ -22,6 +22,7 @@ from hits.screening.attention_rules import (
     TooFastPerDialog,
 )
 from hits.screening.comparing_rules import Copies, DisagreementOnEasyItems
+from hits.screening.control_rules import FailedAttentionChecks, SelfDisagreement
 from hits.screening.funnel_counts import make_funnel
 from hits.screening.paper_rules import HastyWithoutPoints, SameAnswer, TooFewPoints
 from hits.screening.pattern_rules import PositionBias, StraightLines
@@ -324,6 +325,29 @@ def test_copies_are_found_with_their_partner_and_agreement_by_chance_is_not() ->
     evidence = result["A"].evidence
     assert (evidence["identical"], evidence["of"], evidence["similar_workers"]) == (39, 40, 1)
     assert evidence["p_value"] < 1e-6
+
+
+# --- Attention checks and repeats ------------------------------------------------------------------------------------
+
+
+def test_failed_attention_checks_are_added_up_over_a_worker_s_hits() -> None:
+    failing = Work("A", VARIED, attention=(2, 1)), Work("A", VARIED, hit=1, attention=(2, 1))
+
+    result = found(FailedAttentionChecks(), *failing, Work("B", VARIED, attention=(2, 1)), Work("C", VARIED))
+
+    assert result == {"A": Finding("A", {"failed": 2, "attention_checks": 4})}
+
+
+def test_disagreement_with_oneself_is_judged_from_enough_answers_on_and_below_the_share() -> None:
+    result = found(
+        SelfDisagreement(share=0.5, twice=8),
+        Work("A", VARIED, twice=(8, 3)),
+        Work("B", VARIED, twice=(8, 4)),
+        Work("C", VARIED, twice=(7, 0)),
+        Work("D", VARIED),
+    )
+
+    assert result == {"A": Finding("A", {"share": 0.375, "said_twice": 8, "said_alike": 3})}
 
 
 # --- All of them -----------------------------------------------------------------------------------------------------

@@ -95,11 +95,11 @@ def run(data: Path, tmp_path: Path) -> Run:
             kind=kind,
             data=Data(Source([str(training)]), Source([str(validation)]) if validation else None),
             out=place,
-            run_folder=run_folder(place, "predictor" if part == PREDICTOR else ""),
+            run_folder=run_folder(place, "" if part == GENERATOR else part),
             start=start and str(tmp_path / start),
             tokenizer=tokenizer,
             vocabulary_size=vocabulary,
-            sizes={} if start or part == PREDICTOR else sizes or SIZES | {"dropout": dropout, "width": width},
+            sizes={} if start or part != GENERATOR else sizes or SIZES | {"dropout": dropout, "width": width},
             options=options or {},
         )
         chosen = TrainingSettings(**PACE | settings)
