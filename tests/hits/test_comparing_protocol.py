@@ -14,7 +14,6 @@ from django.test import Client
 
 from generation.models import Candidate
 from hits.analysing import analyse_study, choose_dialogs, compute_results, find_rated_dialogs, report_as_text, report_of
-from hits.batching import build_hits
 from hits.collecting import collect
 from hits.crowds.mturk.client import MTurkMarket
 from hits.designing import create_study
@@ -25,6 +24,7 @@ from hits.protocols import PROTOCOLS
 from hits.stats import Estimate, Undefined
 from hits.stats.coded_ratings import NOT_FOR_COMPARISONS
 from hits.views.dialogs_page import ShownCard
+from tests import snapshots
 from tests.conftest import DEMO
 from tests.hits.crowd import CrowdWorker, now, people, publish
 from tests.hits.toy_duels import Duels
@@ -47,7 +47,7 @@ def study(request: pytest.FixtureRequest, example_corpus: None, researcher: User
     study = create_study({**SETTINGS, **request.param})
     study.owner = researcher
     study.save()
-    build_hits(study)
+    snapshots.build(study)
     study.refresh_from_db()
     return study
 

@@ -30,7 +30,7 @@ def special_words_of(kind: str) -> Sequence[str]:
     return family.special_words
 
 
-def small_network(kind: str, *, seed: int = 0, spread: float = 0.8, end: float = 0.0, **sizes: Any) -> EmpathyNetwork:
+def small_network(kind: str, *, seed: int = 0, spread: float = 0.5, end: float = 2.0, **sizes: Any) -> EmpathyNetwork:
     """With weights spread so far that contexts get different replies."""
     torch.manual_seed(seed)
     family = load_family(kind)

@@ -27,6 +27,7 @@ CONTEXTS = [
     Context(TURNS[1:2]),
     Context(("keys keys zebra", "where", "soon, again")),
 ]
+WIDE: dict[str, Any] = {"spread": 0.8, "end": 0.0}  # so wide that replies differ, and so few end at once
 METHODS: list[dict[str, Any]] = [
     {"length_penalty": 1.0},
     {"method": "diverse-beam", "beams": 6, "groups": 3, "max_tokens": 15},
@@ -89,7 +90,7 @@ def test_cached_decoding_says_what_a_plain_loop_says(kind: str, tmp_path: Path) 
 def test_a_dialog_gets_the_same_reply_alone_and_among_others(
     kind: str, settings: dict[str, Any], tmp_path: Path
 ) -> None:
-    generator = load_kind(kind).load(str(save_small(kind, tmp_path / "it")), settings, "cpu")
+    generator = load_kind(kind).load(str(save_small(kind, tmp_path / "it", **WIDE)), settings, "cpu")
 
     together = generator.answer(CONTEXTS, range(6))
     alone = [generator.answer([context], [seed])[0] for seed, context in enumerate(CONTEXTS)]
@@ -104,7 +105,7 @@ def test_a_dialog_gets_the_same_reply_alone_and_among_others(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_padding_changes_no_prediction(kind: str) -> None:
-    network, words = small_network(kind), small_words()
+    network, words = small_network(kind, **WIDE), small_words()
     reply = torch.tensor([encode_words(words, "you will find them soon !", 60)])
     ids, speakers = sources_of(CONTEXTS[0])
     pad = torch.ones(1, 7, dtype=torch.long)
@@ -119,8 +120,8 @@ def test_padding_changes_no_prediction(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_gold_s_likelihood_is_that_of_its_words_read_one_by_one(kind: str, tmp_path: Path) -> None:
-    network, words = small_network(kind), small_words()
-    generator: Any = load_kind(kind).load(str(save_small(kind, tmp_path / "it")), {}, "cpu")
+    network, words = small_network(kind, **WIDE), small_words()
+    generator: Any = load_kind(kind).load(str(save_small(kind, tmp_path / "it", **WIDE)), {}, "cpu")
     golds = ["Oh no!", "So sad that it hurts, my friend. " * 9, "zebra", "You will find them.", "Soon!", "Where?"]
 
     found = generator.score_gold(CONTEXTS, golds)
@@ -137,7 +138,7 @@ def test_a_gold_s_likelihood_is_that_of_its_words_read_one_by_one(kind: str, tmp
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_emotions_are_ranked_by_those_that_recognise_them(kind: str, tmp_path: Path) -> None:
-    generator: Any = load_kind(kind).load(str(save_small(kind, tmp_path / "it")), {}, "cpu")
+    generator: Any = load_kind(kind).load(str(save_small(kind, tmp_path / "it", **WIDE)), {}, "cpu")
 
     assert load_kind(kind).can_rank_emotions(str(tmp_path / "it")) == (kind != "trs")  # type: ignore[attr-defined]
     ranked = generator.rank_emotions(CONTEXTS * 3)
@@ -149,7 +150,7 @@ def test_emotions_are_ranked_by_those_that_recognise_them(kind: str, tmp_path: P
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_in_bfloat16_a_network_answers_too(kind: str, tmp_path: Path) -> None:
-    checkpoint = load_checkpoint(save_small(kind, tmp_path / "it"))
+    checkpoint = load_checkpoint(save_small(kind, tmp_path / "it", **WIDE))
     checkpoint.network.bfloat16()
 
     settings = load_kind(kind).check(str(tmp_path / "it"), {})
@@ -198,7 +199,7 @@ def _cut_weights(folder: Path) -> None:
 def test_a_broken_or_mismatched_checkpoint_is_refused_with_one_line(
     kind: str, spoil: Any, reason: str, tmp_path: Path
 ) -> None:
-    folder = save_small(kind, tmp_path / "it")
+    folder = save_small(kind, tmp_path / "it", **WIDE)
     spoil(folder)
 
     with pytest.raises(CheckpointRefused) as refused:
