@@ -22,7 +22,7 @@ from hits.stats import CriterionScale, Plan, family_of
 # What an analysis, the list of rated dialogs, and their marks, labels and metrics are made from.
 ANALYSED = frozenset(
     "submission worker hit block wave dialog dataset emotion turns position is_checkpoint card place is_first_of_card "
-    "candidate generator opponent criterion value score active_ms submitted_at origin".split()
+    "candidate generator opponent criterion value score active_ms submitted_at origin is_fourth_vote".split()
 )
 
 
@@ -64,6 +64,7 @@ def plan_of(study: Study) -> Plan:
         tau2=frozen_tau2.get(main, 0.0),
         tau2_by_criterion={name: frozen_tau2[name] for name in others if name in frozen_tau2},
         emotion_groups={one.name: tuple(one.emotions) for one in planned.emotion_groups},
+        verdicts=protocol_of(design).verdict_rule,
     )
 
 
