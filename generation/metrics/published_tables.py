@@ -55,7 +55,7 @@ PAPER_TABLES = {
             "Generative, TopicPrepend-1": (None, 4.17, 25.40),
         },
     ),
-    "empdg": PaperTable(
+    "li": PaperTable(
         "Li et al. (2020, EmpDG), tables 1 and 2",
         (
             PaperColumn("emotion_top_1", "Accuracy", ".4f"),
@@ -72,7 +72,7 @@ PAPER_TABLES = {
             "EmpDG w/o D": (0.3347, 32.66, 1.00, 3.89),
         },
     ),
-    "mime": PaperTable(
+    "majumder": PaperTable(
         "Majumder et al. (2020, MIME), table 2, its ablation and its text",
         (
             PaperColumn("bleu_4", "BLEU", ".2f"),
