@@ -24,6 +24,7 @@ from .selecting import order_key as order_key
 from .selecting import select_dialogs as select_dialogs
 from .sizing import BatchSize as BatchSize
 from .sizing import cost_of as cost_of
+from .sizing import fourth_vote_room as fourth_vote_room
 from .sizing import hourly_pay_cents as hourly_pay_cents
 from .sizing import size_of_batches as size_of_batches
 from .study_files import checked_design as checked_design

@@ -52,6 +52,12 @@ def gather_facts(scope: Scope, results: Results) -> Facts:
     return _facts_together(scope, offerings, parts, results, power)
 
 
+TOTALS = (
+    *("submissions", "problems", "rejected", "returned", "extra", "declined"),
+    *("attention_checks", "attention_passed"),
+)
+
+
 def _facts_together(
     pool: Pool, offerings: Sequence[Offering], parts: Sequence[Facts], results: Results, power: PowerFacts
 ) -> Facts:
@@ -74,7 +80,7 @@ def _facts_together(
             "hits_published": published.order_by().values("hit").distinct().count(),
             "waves": 1,
             "workers": workers.count(),
-            **{name: total(name) for name in ("submissions", "problems", "rejected", "returned", "extra", "declined")},
+            **{name: total(name) for name in TOTALS},
             "first_on": min(one.first_on for one in parts),
             "last_on": max(one.last_on for one in parts),
             "paid": (),
@@ -114,7 +120,7 @@ def _screened_together(parts: Sequence[Facts], funnel: Funnel | None) -> Screene
 
 
 def _facts_of_offering(offering: Offering, results: Results, power: PowerFacts) -> Facts:
-    published = Publication.objects.filter(offering=offering).confirmed().current()
+    published = Publication.objects.filter(offering=offering, hit__added_for=None).confirmed().current()
     submissions = Submission.objects.filter(assignment__offering=offering)
     times = submissions.aggregate(first=Min("submitted_at"), last=Max("submitted_at"))
     first_on, last_on = (f"{at:%Y-%m-%d}" if at else "" for at in (times["first"], times["last"]))
@@ -127,13 +133,14 @@ def _facts_of_offering(offering: Offering, results: Results, power: PowerFacts) 
         marketplace=offering.marketplace,
         place=all_marketplaces()[offering.marketplace].environment.described,
         dialogs=_designed_dialogs(offering.study),
-        hits_built=offering.study.hits.count(),
+        hits_built=offering.study.hits.frozen().count(),
         hits_published=published.count(),
         waves=published.order_by().values("wave").distinct().count(),
         workers=_count_workers(submissions),
         submissions=submissions.count(),
         problems=submissions.exclude(problem="").count(),
         rejected=submissions.filter(status=Submission.Status.REJECTED).count(),
+        **_attention(submissions),
         returned=submissions.filter(status=Submission.Status.RETURNED).count(),
         extra=submissions.filter(assignment__place=Assignment.Place.EXTRA).count(),
         first_on=first_on,
@@ -227,3 +234,9 @@ def _screened(offering: Offering) -> Screened | None:
         exploratory_screenings=runs.filter(is_frozen_rules=False).count(),
         funnel=funnel,
     )
+
+
+def _attention(submissions: QuerySet[Submission]) -> dict[str, int]:
+    """Count attention checks of the work that has ratings, and how many of them were answered as told."""
+    names = ("attention_checks", "attention_passed")
+    return submissions.filter(problem="").aggregate(**{name: Sum(name, default=0) for name in names})

@@ -82,7 +82,7 @@ def usual_shares(values: int) -> tuple[float, ...]:
     fifths of the scale, and their deviation is three tenths of it. A slider's points are put together to eleven.
 
     >>> [round(share, 2) for share in usual_shares(5)]
-    [0.18, 0.29, 0.3, 0.17, 0.07]
+    [0.18, 0.29, 0.31, 0.17, 0.06]
     """
     levels = min(values, MOST_SHOWN)
     latent = NormalDist(0.6 * (levels - 1), 0.3 * (levels - 1))

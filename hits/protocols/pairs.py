@@ -18,6 +18,7 @@ from hits.protocols.criteria import Criterion, Key, Scale
 from hits.protocols.pairs_design import PairQuestion, PairsDesign, PairsWarmUpReply, find_pairless_settings
 from hits.protocols.protocol import Instrument, Judgement, OwnSetting, Presented, Protocol, Told, Value
 from hits.protocols.sent_answers import InvalidAnswer, Sent
+from hits.stats import VerdictRule
 
 WITH_TIES = Scale(("win", "tie", "loss"), ("better", "as good", "worse"), (1, 0, -1))
 WITHOUT_TIES = Scale(("win", "loss"), ("better", "worse"), (1, -1))
@@ -58,6 +59,16 @@ class Pairs(Protocol[PairsDesign]):
         OwnSetting("task.may_tie", "Workers may call two replies equal", "flag"),
         OwnSetting("task.may_reject_both", "They may call both bad, which counts as a tie", "flag"),
         OwnSetting("task.asks_why", "They may say why in words", "flag"),
+        OwnSetting(
+            "analysis.verdicts",
+            "The verdict on a pair of replies is",
+            "choice",
+            choices=[
+                ("majority", "what more than half of its votes say"),
+                ("fourth vote", "what two of three say; where all three differ, what a fourth person says"),
+                ("all votes", "none: each vote counts by itself"),
+            ],
+        ),
         OwnSetting("checkpoints.question", "Passed if the human reply is better on", "text", "the first one if empty"),
         OwnSetting("checkpoints.may_tie", "or as good", "flag"),
     )
@@ -80,6 +91,10 @@ class Pairs(Protocol[PairsDesign]):
         each_pair = self.design.task.pairs_per_dialog == "each"
         return max(len(self.design.primary_pairs), 1) if each_pair else 1
 
+    @property
+    def verdict_rule(self) -> VerdictRule:
+        return self.design.analysis.verdicts
+
     def dialogs_of_a_pair(self, dialogs: int) -> int:
         """At checkpoints, one model's reply stands beside the human one instead."""
         hits = self.design.hits
@@ -94,6 +109,10 @@ class Pairs(Protocol[PairsDesign]):
         return pairs[number % len(pairs)] if pairs else names[:2]
 
     # --- Serving
+
+    @property
+    def balances_sides(self) -> bool:
+        return True
 
     def page_settings(self) -> dict[str, Any]:
         task = self.design.task

@@ -20,6 +20,7 @@ from hits.models.cards import Card
 from hits.models.design import Outcome, StudyDesign, WarmUpReply
 from hits.protocols.criteria import OVERALL, Criterion, Scale
 from hits.protocols.sent_answers import InvalidAnswer, Sent
+from hits.stats import VerdictRule
 
 Value = dict[str, Any]
 Design = TypeVar("Design", bound=StudyDesign)
@@ -126,6 +127,12 @@ class Protocol(ABC, Generic[Design]):
         """Return how many items each dialog makes, each with the next line-up. No HIT has a dialog twice."""
         return 1
 
+    @property
+    def verdict_rule(self) -> VerdictRule:
+        """Return how votes on two replies become a verdict. By "fourth vote", the study asks for one by itself where
+        three people said three different things (hits.deciding)."""
+        return "majority"
+
     def dialogs_of_a_pair(self, dialogs: int) -> int:
         """Return in how many of a study's dialogs the replies of two given generators are compared."""
         return dialogs
@@ -151,6 +158,11 @@ class Protocol(ABC, Generic[Design]):
     def is_side_by_side(self) -> bool:
         """Return False where each reply is judged by itself, before the next one is seen."""
         return True
+
+    @property
+    def balances_sides(self) -> bool:
+        """Return whether each worker is to see each of two models on each side equally often (hits.serving.sides)."""
+        return False
 
     @abstractmethod
     def page_settings(self) -> dict[str, Any]:
