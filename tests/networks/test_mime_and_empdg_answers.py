@@ -8,6 +8,7 @@ from django.core.management import call_command
 
 from generation.contexts import Context
 from generation.decoding.beam import beam_search
+from generation.decoding.decoder import Decoder
 from generation.decoding.decoding_settings import GREEDY, DecodingSettings
 from generation.decoding.drawn import sample_replies
 from generation.errors import CheckpointRefused
@@ -35,12 +36,17 @@ def small_answerer(kind: str) -> EmpathyAnswerer:
     return answerer
 
 
+def begin(answerer: EmpathyAnswerer) -> Decoder:
+    """Begin replies with the noise that the network itself takes for these contexts."""
+    read = answerer.read(CONTEXTS)
+    return answerer.begin(read, seeds_of_contexts(read.ids))
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @torch.inference_mode()
 def test_replies_are_found_word_by_word_as_the_network_says_them_at_once(kind: str) -> None:
     answerer, settings = small_answerer(kind), DecodingSettings(GREEDY, max_tokens=8, no_repeat_ngram=0)
-    state = answerer.network.begin_replies(*answerer.stack(answerer.encode(CONTEXTS)))
-    decoder = type(answerer.begin(answerer.read(CONTEXTS), [0] * 3))(answerer.network, answerer.projection, state)
+    decoder = begin(answerer)
 
     found = sample_replies(decoder, settings, [0] * 3)
 
@@ -59,8 +65,7 @@ def test_replies_are_found_word_by_word_as_the_network_says_them_at_once(kind: s
 @torch.inference_mode()
 def test_a_beam_s_score_is_the_likelihood_that_the_network_gives_its_reply(kind: str) -> None:
     answerer = small_answerer(kind)
-    state = answerer.network.begin_replies(*answerer.stack(answerer.encode(CONTEXTS)))
-    decoder = type(answerer.begin(answerer.read(CONTEXTS), [0] * 3))(answerer.network, answerer.projection, state)
+    decoder = begin(answerer)
 
     found = beam_search(decoder, DecodingSettings(beams=4, max_tokens=7, length_penalty=0.0, no_repeat_ngram=0))
 
