@@ -24,6 +24,7 @@ from generation.networks.mime import seeds_of_contexts
 from tests.networks.empathy_networks import TURNS, small_network, small_words
 
 KINDS = ["mime", "empdg"]
+QUICK = {"method": GREEDY, "max_tokens": 12}
 CONTEXTS = [Context(TURNS), Context(("so sad",)), Context(("what a pity, my friend", "you will find them soon!", "oh"))]
 
 
@@ -102,7 +103,7 @@ def test_an_empdg_answers_with_and_without_discriminators_but_not_with_broken_on
     save_checkpoint(tmp_path / "both", network, words, {"discriminators": Discriminators(network.config)})
     kind = NetworkGenerator.of_family("empdg")
 
-    replies = [kind.load(str(tmp_path / name), {}, "cpu").answer(CONTEXTS, [1, 2, 3]) for name in ("alone", "both")]
+    replies = [kind.load(str(tmp_path / name), QUICK, "cpu").answer(CONTEXTS, [1, 2, 3]) for name in ("alone", "both")]
 
     assert replies[0] == replies[1]
     path = tmp_path / "both" / "discriminators.safetensors"
