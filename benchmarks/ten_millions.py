@@ -8,7 +8,7 @@ background process does, from the first query to the last file, and has a proces
 - screening: both frames from the database, and the study's rules;
 - page: frames from the database, every statistic, the figures, and the list of rated dialogs;
 - bundle: everything that `export_study` writes, in all formats;
-- upload: the bundle's ratings.csv as ratings from elsewhere, read, analysed, and written as a bundle of its own.
+- upload: the bundle's ratings.csv as ratings from elsewhere, from its bytes to its results, figures and packed bundle.
 
 Times are CPU times. Filling the database takes about as long as a job, and some gigabytes of disk.
 """
@@ -60,17 +60,22 @@ bundle = export_bundle(offering_for(Study.objects.get(), "local"), folder / "bun
 told(bundle.about.ratings, started)
 """
 UPLOAD = """
-from hits.analysing import make_pictures
-from hits.elsewhere import ColumnMapping, read_elsewhere
-from hits.exporting.elsewhere_bundles import write_elsewhere_bundle
+from django.contrib.auth.models import User
+from hits.elsewhere import ColumnMapping, keep_upload, look_at_upload, request_analysis
+from hits.exporting import compute_upload
 mapping = ColumnMapping(item="dialog", worker="worker", generator="generator", dataset="dataset", values=["value"],
                         kind="words", words=["good", "okay", "bad"])
+with (folder / "bundle" / "ratings.csv").open("rb") as file:
+    lines = sum(1 for _ in file) - 1
 started = time.process_time()
-read = read_elsewhere(folder / "bundle" / "ratings.csv", lambda look, guess: mapping)
-results = read.analyse()
-make_pictures(results)
-write_elsewhere_bundle(folder / "upload", read, results, "ratings.csv", "")
-told(len(read.frame), started)
+with (folder / "bundle" / "ratings.csv").open("rb") as file:
+    pieces = iter(lambda: file.read(1_000_000), b"")
+    upload, _ = keep_upload(User.objects.create(username="owner"), "ratings.csv", pieces, timezone.now())
+request_analysis(upload, mapping, look_at_upload(upload), lambda upload: None, timezone.now())
+compute_upload(upload.pk, timezone.now)
+upload.refresh_from_db()
+assert upload.results, upload.problem
+told(lines - upload.unusable_count, started)
 """
 JOBS = {"screening": SCREENING, "page": PAGE, "bundle": BUNDLE, "upload": UPLOAD}
 
@@ -96,7 +101,7 @@ def main() -> None:
 def _measure(size: int) -> Iterator[tuple[str, tuple[float, float, float]]]:
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, **dict.fromkeys(ONE_CORE, "1"), "DJANGO_SETTINGS_MODULE": "evalplatform.settings"}
-        environment |= {"VAR_DIR": folder, "DATABASE_URL": "", "LOG_LEVEL": "ERROR"}
+        environment |= {"VAR_DIR": folder, "DATABASE_URL": "", "LOG_LEVEL": "ERROR", "UPLOAD_MB": "100000"}
         dialogs = round(size / COPIES / RATINGS_OF_A_DIALOG / 30) * 30
         run_python(["-m", "benchmarks.ratings_data", str(dialogs), str(COPIES)], environment)
         for job, code in JOBS.items():

@@ -242,7 +242,7 @@ def play_chaos(
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--database-url", default="", help="for our side; a new SQLite file unless given")
     if take_protection_out is not None:
-        text = "pay without looking what was paid: payments must come out double"
+        text = "take the protection out: then it must fail"
         parser.add_argument("--unprotected", action="store_true", help=text)
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("Ended."))  # and so end the marketplace, too

@@ -34,6 +34,7 @@ from benchmarks.validity_circumstances import (  # noqa: E402
     human_lines,
     label_lines,
 )
+from benchmarks.validity_papers import HALO, VOTES, halo_lines, vote_lines  # noqa: E402
 from benchmarks.validity_promises import order_lines, power_lines, table5_lines  # noqa: E402
 from benchmarks.validity_table import BROKEN, BY_CHANCE, MET, Line, print_heading, told  # noqa: E402
 
@@ -44,6 +45,8 @@ PARTS: dict[str, Callable[[Over], Iterator[Line]]] = {
     DEPENDS_ON: dependence_lines,
     LABELS: label_lines,
     HUMAN_REPLY: human_lines,
+    VOTES: vote_lines,
+    HALO: halo_lines,
     "ten looks": lambda _: look_lines(),
     "ten looks, Zipf loads": zipf_lines,
     "power": power_lines,

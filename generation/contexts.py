@@ -1,6 +1,8 @@
 """Define the context that a generator gets and the reply that it gives back."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,7 @@ class Reply:
     turns_cut: int = 0  # how many of the oldest turns did not fit
     failure: str = ""  # why there is no text: "empty", "endless", "not text", or a sentence
     thoughts: str = ""  # what a reasoning model wrote before its reply; stored, and never shown to workers
+    source: Mapping[str, Any] = field(default_factory=dict)  # the dialog and turn that a retrieved reply was taken from
 
 
 Answer = Reply | Exception  # GeneratorUnavailable means that the server did not answer this question

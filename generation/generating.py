@@ -142,6 +142,7 @@ def _write_rows(
             text=reply.text,
             display_text=display_text(reply.text, [*question.dialog.turns, question.dialog.gold]),
             thoughts=reply.thoughts,
+            source=dict(reply.source),
             predicted_label=reply.label,
             score=reply.score,
             seed=question.seed,

@@ -18,6 +18,7 @@ from evalplatform.errors import EvalPlatformError
 from generation.corpora.formats import dialog_format, read_candidate_file, read_dialog_file
 from generation.corpora.import_records import BadRecord, CandidateRecord, DialogRecord, checked_name
 from generation.corpora.lines import Problem
+from generation.corpora.turn_model import TurnModel
 from generation.dialog_finder import DialogFinder
 from generation.display import display_text
 from generation.models import Candidate, Dataset, Dialog, GenerationRun, Generator, context_key
@@ -48,17 +49,19 @@ class ImportOptions:
     dry_run: bool = False
     on_problem: OnProblem = lambda problem: None
     on_bytes: Callable[[int], None] = lambda count: None
+    turns: TurnModel | None = None  # for dialogs of a file that does not say who speaks
 
 
 def import_dialogs(
     path: Path, dataset_name: str, format: str | None = None, options: ImportOptions | None = None
 ) -> ImportCounts:
     name = _check_name(dataset_name)
+    options = options or ImportOptions()
     return _import(
         path,
-        lambda on_bytes: read_dialog_file(path, dialog_format(path, format), on_bytes),
+        lambda on_bytes: read_dialog_file(path, dialog_format(path, format), on_bytes, options.turns),
         lambda batch: _add_dialogs(name, path.name, batch),
-        options or ImportOptions(),
+        options,
     )
 
 

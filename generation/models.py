@@ -240,6 +240,7 @@ class Candidate(models.Model):
     seed = models.BigIntegerField(null=True)
     seconds = models.FloatField(null=True)  # its share of the time that its batch took
     turns_cut = models.PositiveSmallIntegerField(null=True)  # oldest turns of the context that the model could not take
+    source = models.JSONField(default=dict, encoder=PlainJSONEncoder)  # of a retrieved reply: dataset, dialog, turn
     software = models.JSONField(null=True)  # versions, and what it ran on
     created_at = models.DateTimeField(auto_now_add=True)
 

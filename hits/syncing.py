@@ -13,7 +13,7 @@ from evalplatform.wording import count_of
 from hits.budgeting import Waiting, open_places, spending, summarise_waiting
 from hits.collecting import Collected, collect, free_returned, recently_rejected
 from hits.crowds import Market, Met
-from hits.deciding import has_stopped, is_rule_due
+from hits.deciding import AskedVotes, are_fourth_votes_due, ask_fourth_votes, has_stopped, is_rule_due
 from hits.errors import MarketRefused
 from hits.models import Assignment, Event, Offering, Payment, Publication, Study, Submission
 from hits.models.money import money
@@ -33,6 +33,7 @@ class Synced:
     paid: Paid
     limited: Limited
     replaced: Replaced | None  # None unless the study wants replacements at each sync
+    asked: AskedVotes
     found_bonuses: int  # bonuses that somebody paid on the marketplace itself
     waiting: Waiting
 
@@ -49,6 +50,8 @@ def describe_sync(synced: Synced, currency: str) -> str:
         parts.append(f"{count_of(collected.gone, 'HIT was', 'HITs were')} deleted there")
     if synced.found_bonuses:
         parts.append(f"{count_of(synced.found_bonuses, 'bonus was', 'bonuses were')} given there by hand")
+    if synced.asked.hits:
+        parts.append(f"{count_of(synced.asked.items, 'fourth vote')} asked for")
     if synced.waiting.count:
         parts.append(f"{count_of(synced.waiting.count, 'submission waits', 'submissions wait')} for a decision")
     return "; ".join(parts + [trouble.rstrip(".") for trouble in troubles_of(synced)])
@@ -69,6 +72,7 @@ def _runs(synced: Synced) -> list[tuple[str, Met]]:
         ("keeping workers out or letting them in", synced.limited),
         ("paying", synced.paid),
         ("asking for replacements", synced.replaced or Replaced()),
+        ("asking for fourth votes", synced.asked),
     ]
 
 
@@ -106,6 +110,8 @@ def _is_unsettled(offering: Offering) -> bool:
     if waiting.exists() or owed.exists() or open_places(offering) or late.exists():
         return True
     if recently_rejected(offering, timezone.now()).exists() or is_rule_due(offering):
+        return True
+    if are_fourth_votes_due(offering):
         return True
     return not has_stopped(offering) and _replaces_by_itself(offering.study) and has_unreplaced_losses(offering)
 
@@ -160,6 +166,7 @@ def sync(
         replaced = replace_lost_assignments(offering, market, now)
     elif _wants_replacements(offering.study) and has_unreplaced_losses(offering):
         _note_no_replacements(offering.study, now())
+    asked = ask_fourth_votes(offering, market, now)
     end_old_leases(offering, now())
     settle_offering(offering, market)
-    return Synced(collected, paid, limited, replaced, found, summarise_waiting(offering))
+    return Synced(collected, paid, limited, replaced, asked, found, summarise_waiting(offering))

@@ -4,6 +4,7 @@ This calls the marketplace's own functions, in this database, even if our pages 
 functions accept a time that is not now, and simulating a HIT of a quarter of an hour must not take that long.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
@@ -11,7 +12,7 @@ from django.db.models import Count
 
 from evalplatform.errors import EvalPlatformError
 from hits.crowds import has_real_raters
-from hits.models import Assignment, Publication, Study, offering_for
+from hits.models import Assignment, Publication, SharedBlock, Study, offering_for
 from localturk.lifecycle import settle
 from localturk.models import TurkHit, WorkerAccount
 from simulated_crowd.people import SimulatedWorker
@@ -58,6 +59,9 @@ def find_openings(study: Study, hit_count: int | None, now: datetime) -> list[Op
             "crowd works on the one in this database: publish without MTURK_LOCAL_URL."
         )
     free = {hit.hit_id: hit.available_count for hit in on_market.assignable()}
+    shared = defaultdict(set)
+    for block, other in SharedBlock.objects.filter(study=study).values_list("block", "other"):
+        shared[block].add(other)
     return [
         Opening(
             one.crowd_hit_id,
@@ -66,6 +70,7 @@ def find_openings(study: Study, hit_count: int | None, now: datetime) -> list[Op
             one.hit.block,
             dialog_counts[one.hit_id],
             free[one.crowd_hit_id],
+            frozenset(shared[one.hit.block]),
         )
         for one in published.select_related("hit").order_by("hit__number")[:hit_count]
         if one.crowd_hit_id in free

@@ -34,6 +34,7 @@ class Opening:
     block: int
     dialog_count: int
     free_count: int
+    shared: frozenset[int] = frozenset()  # other blocks that show some of the same items
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,7 @@ class _Offer:
         start = int(uniform(*worker.key, "takes", past.taken) * len(self._open))
         for index in chain(range(start, len(self._open)), range(start)):
             opening = self._open[index]
-            if opening.block not in past.blocks:
+            if opening.block not in past.blocks and past.blocks.isdisjoint(opening.shared):
                 self._free[opening] -= 1
                 if not self._free[opening]:
                     self._open[index] = self._open[-1]

@@ -1,10 +1,10 @@
 """The whole suite, as `make test` runs it: on SQLite, and what tests/repeated.py lists again on PostgreSQL.
 
-Two lanes side by side, because many tests wait for processes, browsers and brokers: SQLite in one; in the other the
-networks, in a process of their own so that torch is imported once and not by each, then PostgreSQL, and then, on SQLite
-again, the browser, which is started once so. Without it, the second lane would end after a third of the time, and then
-a core be idle whenever the first lane waits. What the second lane says is shown after the first has ended. With more
-processes than these, each takes longer and all end later.
+Two lanes side by side, because many tests wait for processes, browsers and brokers. The first has a process for each
+core, and all that runs on SQLite. The second is one process: first the networks, so that torch is imported once and not
+by each, then PostgreSQL. It is the shorter one by far. So both cores are busy to the end: the first lane's processes
+take over each other's tests, and no single process is left with the rest. What the second lane says is shown after the
+first has ended. With more processes than these, each takes longer and all end later.
 
 Tests that failed run once more, alone, after both lanes have ended, since a busy machine can be too slow for a browser.
 If they pass then, the suite is green, and its last lines name them so that they get repaired. There is no second try
@@ -30,14 +30,13 @@ from tests.repeated import REPEATED
 
 CORES = min(len(os.sched_getaffinity(0)), 8)
 PYTEST = [sys.executable, "-m", "pytest"]
-NETWORKS = [*PYTEST, "tests/networks"]
+OF_NETWORKS = ["tests/networks", "tests/frozen/test_networks.py"]
+NETWORKS = [*PYTEST, *OF_NETWORKS]
 SPREAD = [*PYTEST, "--dist", "worksteal"]
-NOT_HERE = ["--ignore", "tests/networks", "--ignore", "tests/browser"]
+NOT_HERE = [option for place in OF_NETWORKS for option in ("--ignore", place)]
 ON_SQLITE = [*SPREAD, "-n", str(max(CORES, 2)), "-m", "not postgresql", *NOT_HERE]
-BESIDE = [*SPREAD, "-n", str(max(CORES // 2, 1))]
 # Only these files: importing all others takes longer than many tests.
-ON_POSTGRESQL = [*BESIDE, "-m", "not once", *REPEATED]
-IN_BROWSER = [*BESIDE, "-m", "not postgresql", "tests/browser"]
+ON_POSTGRESQL = [*SPREAD, "-n", str(max(CORES // 2, 1)), "-m", "not once", *REPEATED]
 WITH_A_SERVER = [sys.executable, "-m", "tests.servers", "postgresql", "--"]
 
 SOME_TESTS_FAILED = 1  # pytest's exit code; others say that it was stopped, or could not read the tests
@@ -92,21 +91,18 @@ def main() -> None:
     began = time.monotonic()
     on_sqlite = {name: value for name, value in os.environ.items() if name != "TEST_DATABASE_URL"}
     with tempfile.TemporaryDirectory(prefix="evalplatform-suite-") as folder, tempfile.TemporaryFile("w+") as told:
-        sqlite, networks, postgresql, browser = (
-            Path(folder) / name for name in ("sqlite", "networks", "postgresql", "browser")
-        )
+        sqlite, networks, postgresql = (Path(folder) / name for name in ("sqlite", "networks", "postgresql"))
         first = Pass(ON_SQLITE, on_sqlite, sqlite)
         second = [
             Pass(NETWORKS, on_sqlite, networks),
             Pass(ON_POSTGRESQL, dict(os.environ), postgresql, before=WITH_A_SERVER),
-            Pass(IN_BROWSER, on_sqlite, browser),
         ]
         beside = threading.Thread(target=_run_in_turn, args=(second, told))
         beside.start()
         first.run()
         beside.join()
         told.seek(0)
-        print(f"\nNetworks, then on PostgreSQL, then in a browser:\n{told.read()}", flush=True)
+        print(f"\nNetworks, then on PostgreSQL:\n{told.read()}", flush=True)
         late = try_failed_again([first, *second])
     print(f"The suite took {time.monotonic() - began:.0f} seconds.")
     if late:

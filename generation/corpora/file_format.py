@@ -13,6 +13,7 @@ from evalplatform.errors import EvalPlatformError
 from generation.corpora.import_records import CandidateRecord, DialogRecord
 from generation.corpora.lines import Line, Problem, read_lines
 from generation.corpora.subtitle_text import SAMPLE_BYTES, wide_encoding
+from generation.corpora.turn_model import TurnModel
 
 PACKED = (b"\x1f\x8b", b"PK\x03\x04", b"BZh", b"\xfd7zX", b"\x28\xb5\x2f\xfd")  # gzip, zip, bzip2, xz, zstd
 
@@ -28,6 +29,8 @@ class FileFormat:
     about: str  # for --help
     suffixes: tuple[str, ...] = ()  # a file with one of these is read in this format; the first is the usual one
     read_dialogs: Callable[[Path, OnBytes], Iterator[DialogRecord | Problem]] | None = None
+    read_by_turns: Callable[[Path, OnBytes, TurnModel], Iterator[DialogRecord | Problem]] | None = None
+    """Reads dialogs of a file that does not say who speaks, with a model that tells where a turn ends."""
     read_candidates: Callable[[Path, OnBytes], Iterator[CandidateRecord | Problem]] | None = None
     is_assumed_for: Callable[[Path], bool] = lambda path: False  # where suffixes are not enough
 

@@ -12,6 +12,7 @@ from generation.corpora.file_format import FileFormat, OnBytes
 from generation.corpora.import_records import CandidateRecord, DialogRecord
 from generation.corpora.lines import Problem
 from generation.corpora.subtitle_files import is_subtitles
+from generation.corpora.turn_model import TurnModel
 
 FORMATS: list[FileFormat] = [
     opensubtitles.FORMAT,
@@ -48,9 +49,14 @@ def dialog_format(path: Path, name: str | None = None) -> str:
 
 
 def read_dialog_file(
-    path: Path, format: str, on_bytes: OnBytes = lambda count: None
+    path: Path, format: str, on_bytes: OnBytes = lambda count: None, turns: TurnModel | None = None
 ) -> Iterator[DialogRecord | Problem]:
-    read = dialog_formats()[format].read_dialogs
+    """Read dialogs. `turns` tells where turns end, in a format that does not say who speaks."""
+    read, read_by_turns = dialog_formats()[format].read_dialogs, dialog_formats()[format].read_by_turns
+    if turns is not None and read_by_turns is None:
+        raise EvalPlatformError(f"A file of the format {format} says where its turns end; leave --turns out.")
+    if turns is not None and read_by_turns is not None:
+        return read_by_turns(path, on_bytes, turns)
     return read(path, on_bytes) if read else iter(())
 
 

@@ -2,9 +2,9 @@
 
 Lines are joined into turns, and turns into dialogs: a gap of more than 5 seconds between two turns ends a dialog; if a
 time is missing, the dialog goes on. The paper joins lines with a trained classifier (76.69 % right) whose data is not
-public. Here marks in the text decide: a dash or a speaker's name begins a turn, and an unfinished sentence is
-continued, though not over such a gap. The paper's appendix A, the cleaning, is not in the text we have; the steps below
-are ours.
+public. Here a dash or a speaker's name begins a turn. Where there is none, a classifier that train_turns made decides
+(turn_model.py) or, without one, the sentence: an unfinished one is continued. No turn goes on over such a gap. The
+paper's appendix A, the cleaning, is not in the text we have; the steps below are ours.
 """
 
 import re
@@ -26,6 +26,7 @@ from generation.corpora.import_records import (
 from generation.corpora.lines import Line, Problem
 from generation.corpora.subtitle_cues import Cue, read_cues
 from generation.corpora.subtitle_files import ARCHIVES, is_subtitles, subtitle_files
+from generation.corpora.turn_model import SpokenLine, TurnModel
 
 LONGEST_GAP_SECONDS = 5.0
 
@@ -56,17 +57,20 @@ class _Turn:
     length: int
     start: float | None
     end: float | None
+    last_start: float | None  # of its last line
 
     def append(self, more: "_Turn") -> None:
         self.texts += more.texts
         self.length += 1 + more.length
-        self.end = more.end
+        self.end, self.last_start = more.end, more.last_start
 
 
-def read_dialogs(lines: Iterable[Line | Problem], name: str = "subtitles") -> Iterator[DialogRecord | Problem]:
+def read_dialogs(
+    lines: Iterable[Line | Problem], name: str = "subtitles", turns: TurnModel | None = None
+) -> Iterator[DialogRecord | Problem]:
     """Yield one record for each dialog, with its last turn as the gold. Ids begin with `name`, the file's name."""
     dialog: list[_Turn] = []
-    for turn in _join_turns(read_cues(lines)):
+    for turn in _join_turns(read_cues(lines), turns):
         if isinstance(turn, Problem):
             # The unreadable line may have been a turn, so the turns before and after it don't follow each other.
             yield from _make_records(dialog, name)
@@ -98,8 +102,8 @@ def _make_records(dialog: list[_Turn], name: str) -> Iterator[DialogRecord | Pro
     yield DialogRecord(line=line, external_id=external_id, turns=texts[:-1], gold=texts[-1], source=source)
 
 
-def _join_turns(cues: Iterable[Cue | Problem]) -> Iterator[_Turn | Problem]:
-    """Join neighbouring utterances of the same speaker, as far as marks in the text tell who speaks."""
+def _join_turns(cues: Iterable[Cue | Problem], turns: TurnModel | None) -> Iterator[_Turn | Problem]:
+    """Join neighbouring utterances of the same speaker, as far as marks in the text or a model tell who speaks."""
     turn: _Turn | None = None
     for cue in cues:
         if isinstance(cue, Problem):
@@ -109,8 +113,8 @@ def _join_turns(cues: Iterable[Cue | Problem]) -> Iterator[_Turn | Problem]:
             yield cue
             continue
         for is_new_speaker, text in _split_utterances(cue):
-            new = _Turn(cue.line, [text], len(text), cue.start, cue.end)
-            if turn and not is_new_speaker and _is_same_turn(turn, new):
+            new = _Turn(cue.line, [text], len(text), cue.start, cue.end, cue.start)
+            if turn and not is_new_speaker and _is_same_turn(turn, new, turns):
                 turn.append(new)
                 continue
             if turn:
@@ -120,9 +124,12 @@ def _join_turns(cues: Iterable[Cue | Problem]) -> Iterator[_Turn | Problem]:
         yield turn
 
 
-def _is_same_turn(before: _Turn, after: _Turn) -> bool:
+def _is_same_turn(before: _Turn, after: _Turn, turns: TurnModel | None) -> bool:
     if _gap_seconds(before, after) > LONGEST_GAP_SECONDS or before.length > MAX_TEXT_CHARACTERS:
         return False  # a text that is too long already can't be used anyway
+    if turns:
+        last = SpokenLine(before.texts[-1], before.last_start, before.end)
+        return turns.is_same_turn(last, SpokenLine(after.texts[0], after.start, after.end))
     is_sentence = before.texts[-1].rstrip(_AFTER_SENTENCE_END).endswith((".", "?", "!", "…"))
     return not is_sentence or bool(_GOES_ON.match(after.texts[0]))
 
@@ -174,7 +181,7 @@ def _split_speakers(line: str) -> Iterator[str]:
     yield line[begin:]
 
 
-def read_subtitles(path: Path, on_bytes: OnBytes) -> Iterator[DialogRecord | Problem]:
+def read_subtitles(path: Path, on_bytes: OnBytes, turns: TurnModel | None = None) -> Iterator[DialogRecord | Problem]:
     """Read a file, or all subtitle files of a folder or archive. Problems then name their file, too."""
     is_one = path.is_file() and path.suffix.lower() not in ARCHIVES
     for file in subtitle_files(path):
@@ -182,7 +189,7 @@ def read_subtitles(path: Path, on_bytes: OnBytes) -> Iterator[DialogRecord | Pro
             yield file
             continue
         on_bytes(file.size)
-        for found in read_dialogs(file.lines(), file.name):
+        for found in read_dialogs(file.lines(), file.name, turns):
             if isinstance(found, Problem) and not is_one:
                 yield replace(found, reason=f"{file.name}: {found.reason}")
             else:
@@ -193,5 +200,6 @@ FORMAT = FileFormat(
     "opensubtitles",
     "subtitles in .srt, .xml, .srt.gz, .xml.gz or .zip, or a folder of them",
     read_dialogs=read_subtitles,
+    read_by_turns=read_subtitles,
     is_assumed_for=is_subtitles,
 )

@@ -63,6 +63,15 @@ class NetworkGenerator:
         return list(self.answerer.score_gold(contexts, golds))
 
     @classmethod
+    def can_match_replies(cls, checkpoint: str) -> bool:
+        return load_family(cls.family).matches_replies
+
+    def match_replies(self, contexts: Sequence[Context], replies: Sequence[str]) -> list[list[float]]:
+        """Return a score of each reply for each context, the higher the better."""
+        found: list[list[float]] = self.answerer.match_replies(contexts, replies)
+        return found
+
+    @classmethod
     def can_score_gold_told_polarity(cls, checkpoint: str) -> bool:
         return load_family(cls.family).is_told_polarity
 

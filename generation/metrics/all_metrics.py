@@ -6,6 +6,7 @@ from generation.metrics.emotion_accuracy import EmotionAccuracyMetric
 from generation.metrics.label_accuracy import LabelAccuracyMetric
 from generation.metrics.metric import Metric
 from generation.metrics.perplexity import PerplexityMetric, ToldPerplexityMetric
+from generation.metrics.reply_ranking import ReplyRankingMetric
 from generation.metrics.similarity import SimilarityMetric
 
 METRICS: list[Metric] = [
@@ -14,6 +15,7 @@ METRICS: list[Metric] = [
     DistinctMetric(),
     SimilarityMetric(),
     BleuMetric(),
+    ReplyRankingMetric(),
     LabelAccuracyMetric(),
     EmotionAccuracyMetric(),
 ]

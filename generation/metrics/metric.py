@@ -96,6 +96,11 @@ class Asked:
         found: list[list[str]] = self._kind().rank_emotions([_make_context(one) for one in dialogs])
         return found
 
+    def match_replies(self, dialogs: Sequence[Dialog], replies: Sequence[str]) -> list[list[float]]:
+        """Return how well each reply fits each dialog: the higher, the better."""
+        found: list[list[float]] = self._kind().match_replies([_make_context(one) for one in dialogs], replies)
+        return found
+
     def _kind(self) -> Any:
         if self._generator is None:
             raise EvalPlatformError("A metric asked a generator without saying so in `asks`.")
@@ -116,10 +121,11 @@ def _make_context(dialog: Dialog, label: str = "") -> Context:
 
 
 class Replies:
-    """All of a generator's replies to a dataset. Each column is read when it is first asked for."""
+    """All of a generator's replies to a dataset, and the generator itself. Each column is read when it is first asked
+    for."""
 
-    def __init__(self, dataset: Dataset, generator: Generator) -> None:
-        self.dataset, self.generator = dataset, generator
+    def __init__(self, dataset: Dataset, generator: Generator, asked: Asked) -> None:
+        self.dataset, self.generator, self.asked = dataset, generator, asked
         self.candidates: QuerySet[Candidate] = Candidate.objects.filter(dialog__dataset=dataset, generator=generator)
         self.count = self.candidates.count()
 

@@ -49,6 +49,7 @@ def score_candidates(
     _refuse_without_packages()
     candidates = Candidate.objects.filter(dialog__dataset=dataset, generator__in=generators)
     problems: list[str] = []
+    rows: list[GeneratorScore] = []
     scored = 0
     for metric in METRICS:
         if metric.reply_scores and not metric.asks and (with_slow or not metric.is_slow):
@@ -62,12 +63,12 @@ def score_candidates(
                     scored += _score_missing(metric, own, asked, on_step)
         except CheckpointRefused as refused:
             problems.append(f"{generator} can't be loaded, so its perplexity stays unknown. {refused}")
-    rows = [row for generator in generators for row in _missing_generator_scores(Replies(dataset, generator))]
+        rows += _missing_generator_scores(Replies(dataset, generator, asked), problems)
     GeneratorScore.objects.bulk_create(rows, ignore_conflicts=True)
     return ScoringCounts(scored, len(rows), problems)
 
 
-def _missing_generator_scores(replies: Replies) -> Iterator[GeneratorScore]:
+def _missing_generator_scores(replies: Replies, problems: list[str]) -> Iterator[GeneratorScore]:
     """Yield the missing rows. The caller saves them."""
     of = {"dataset": replies.dataset, "generator": replies.generator}
     for metric in METRICS:
@@ -75,7 +76,11 @@ def _missing_generator_scores(replies: Replies) -> Iterator[GeneratorScore]:
         names = [column.name for column in metric.columns]
         if not names or GeneratorScore.objects.filter(metric__in=names, **of, **key).exists():
             continue
-        values, scored = metric.summarise(replies)
+        try:
+            values, scored = metric.summarise(replies)
+        except CheckpointRefused as refused:
+            problems.append(f"{replies.generator} can't be loaded, so its {names[0]} stays unknown. {refused}")
+            continue
         for name, value in values.items():
             if value is not None:
                 yield GeneratorScore(metric=name, value=value, scored_count=scored, **of, **key)

@@ -36,7 +36,7 @@ class FamilyLine:
     """Parts that train_generator trains, each with its purpose. Later parts go into the checkpoint of the first."""
     parts_to_spare: tuple[str, ...] = ()  # those without which a checkpoint answers, too
     takes: Mapping[str, str] = field(default_factory=dict)
-    """Folders that train_generator puts into the checkpoint: the name of the option, and what the folder is."""
+    """Folders or files that train_generator puts into the checkpoint: the name of the option, and what it is."""
     sizes: tuple[str, ...] = ()  # options of train_generator beside those of NetworkConfig; whole numbers
     options: Mapping[str, Option] = field(default_factory=dict)
     defaults: Mapping[str, Any] = field(default_factory=dict)  # of options that all families have
@@ -47,6 +47,9 @@ class FamilyLine:
     """A function (settings, longest reply, size of the vocabulary) -> settings with defaults. It imports no torch."""
 
 
+_LABELLER = {
+    "labeller": "a file of train_labeller, or a fastText model: its label is put before what the network reads"
+}
 _WORDS = {
     "minimum_count": Option(1, "leave out words that occur less often in the training data"),
     "vectors": Option("", "start from the word vectors of this file, in word2vec's or GloVe's form"),
@@ -83,6 +86,7 @@ FAMILIES: dict[str, FamilyLine] = {
     "transformer": FamilyLine(
         "generation.networks.transformer:TransformerFamily",
         "the paper's full Transformer; pre-trained, fine-tuned and raw are checkpoints of it",
+        takes=_LABELLER,
     ),
     "meed2": FamilyLine(
         "generation.networks.meed2:Meed2Family",
@@ -90,6 +94,24 @@ FAMILIES: dict[str, FamilyLine] = {
         parts={GENERATOR: "which writes replies", "predictor": "which chooses the emotion or intent to reply in"},
         takes={"classifier": "an emotion classifier, which labels turns that come without an emotion or intent"},
         is_told_labels=True,
+    ),
+    "retrieval": FamilyLine(
+        "generation.networks.retrieval:RetrievalFamily",
+        "chooses a reply of the training data, by two Transformer encoders",
+        takes=_LABELLER,
+        sizes=("context_turns",),
+        defaults={"vocabulary": 250_000, "learning_rate": 8e-4, "max_epochs": 10},
+        labels=(),
+        check_settings="generation.networks.reply_pool:check_no_settings",
+    ),
+    "retrieval-hf": FamilyLine(
+        "generation.networks.retrieval_hf:EncoderRetrievalFamily",
+        "chooses a reply of the training data, by two encoders of Hugging Face",
+        takes=_LABELLER,
+        sizes=("context_turns", "vector"),
+        defaults={"learning_rate": 1e-5, "batch_size": 256, "patience": 10},
+        labels=(),
+        check_settings="generation.networks.reply_pool:check_no_settings",
     ),
     "trs": _empathy_line(
         "generation.networks.trs:TrsFamily", "the Transformer with which MoEL and MIME were compared", options=_WORDS

@@ -37,7 +37,8 @@ class Part(Protocol):
 
 
 class Answerer(Protocol):
-    """A loaded checkpoint that answers. It also has `score_gold` and `rank_emotions` if the family says so."""
+    """A loaded checkpoint that answers. It has `score_gold`, `match_replies` and `rank_emotions`, too, if the family
+    says so."""
 
     def answer(self, contexts: Sequence[Context], seeds: Sequence[int]) -> list[Reply]: ...
 
@@ -51,6 +52,7 @@ class Family(ABC):
     config_class: ClassVar[type[NetworkConfig]] = NetworkConfig
     parts: ClassVar[Mapping[str, Part]] = {}
     has_likelihood: ClassVar[bool] = False  # its Answerer has score_gold, for perplexity
+    matches_replies: ClassVar[bool] = False  # its Answerer has match_replies, for P@1,100
     is_told_polarity: ClassVar[bool] = False  # it also has score_gold_told_polarity, for another perplexity
 
     @abstractmethod

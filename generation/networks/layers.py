@@ -6,7 +6,7 @@ Layer norms come after the residual, as in the original paper.
 Shapes in comments: B dialogs, T tokens, S source tokens, H heads, D width of a head, W width of the network (H * D).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import cast
 
 import torch
@@ -15,6 +15,8 @@ from torch import Tensor, nn
 
 from generation.networks.network_config import NetworkConfig
 from generation.networks.reply_state import KeysAndValues
+
+Activation = Callable[[Tensor], Tensor]
 
 
 class Embedder(nn.Module):
@@ -84,22 +86,23 @@ class CrossAttention(nn.Module):
 
 
 class FeedForward(nn.Module):
-    def __init__(self, config: NetworkConfig) -> None:
+    def __init__(self, config: NetworkConfig, activation: Activation = F.gelu) -> None:
         super().__init__()
+        self.activation = activation
         self.inner = nn.Linear(config.width, config.feed_forward)
         self.outer = nn.Linear(config.feed_forward, config.width)
 
     def forward(self, states: Tensor) -> Tensor:
-        result: Tensor = self.outer(F.gelu(self.inner(states)))
+        result: Tensor = self.outer(self.activation(self.inner(states)))
         return result
 
 
 class EncoderLayer(nn.Module):
-    def __init__(self, config: NetworkConfig) -> None:
+    def __init__(self, config: NetworkConfig, activation: Activation = F.gelu) -> None:
         super().__init__()
         self.attention = SelfAttention(config)
         self.attention_norm = nn.LayerNorm(config.width)
-        self.feed_forward = FeedForward(config)
+        self.feed_forward = FeedForward(config, activation)
         self.feed_forward_norm = nn.LayerNorm(config.width)
         self.dropout = nn.Dropout(config.dropout)
 
@@ -135,8 +138,8 @@ class DecoderLayer(nn.Module):
 
 
 class Encoder(nn.ModuleList):
-    def __init__(self, config: NetworkConfig) -> None:
-        super().__init__(EncoderLayer(config) for _ in range(config.layers))
+    def __init__(self, config: NetworkConfig, activation: Activation = F.gelu) -> None:
+        super().__init__(EncoderLayer(config, activation) for _ in range(config.layers))
 
     def forward(self, states: Tensor, mask: Tensor | None) -> Tensor:
         for layer in self:

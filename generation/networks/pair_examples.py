@@ -16,6 +16,7 @@ from tokenizers import Tokenizer
 from generation.corpora.import_records import DialogRecord
 from generation.emotions import LABEL_IDS, NEUTRAL
 from generation.errors import DataRefused
+from generation.networks.labeller import Labeller, label_ids
 from generation.networks.tokenizing import PAD, encode_context, encode_reply
 from generation.training.context_pairs import Pair, pairs_of
 from generation.training.objective import IGNORED, Batch
@@ -26,14 +27,18 @@ class PairExamples:
     about_unlabelled = "without a label taken as neutral"
     about_no_labels = "has no labels, which {kind} needs; label_dialogs adds them"
 
-    def __init__(self, pairs: Iterable[Pair], tokenizer: Tokenizer, max_tokens: int) -> None:
+    def __init__(
+        self, pairs: Iterable[Pair], tokenizer: Tokenizer, max_tokens: int, labeller: Labeller | None = None
+    ) -> None:
         source_ids, segments, labels, target_ids = array("i"), array("b"), array("b"), array("i")
         source_ends, target_ends = array("q", [0]), array("q", [0])
         reply_segments, reply_labels = array("b"), array("b")
         self.unlabelled = 0
         self.contexts_cut = 0
         for pair in pairs:
-            context = encode_context(tokenizer, pair.turns, [_check_label(label) for label in pair.labels], max_tokens)
+            labels_of_turns = [_check_label(label) for label in pair.labels]
+            before = label_ids(tokenizer, labeller, pair.turns)
+            context = encode_context(tokenizer, pair.turns, labels_of_turns, max_tokens, before)
             source_ids.extend(context.ids)
             segments.extend(context.segments)
             labels.extend(context.labels)
@@ -91,8 +96,10 @@ class PairExamples:
 class LabelExamples(PairExamples):
     """Examples with the same contexts, of which only the reply's label is to be predicted."""
 
-    def __init__(self, pairs: Iterable[Pair], tokenizer: Tokenizer, max_tokens: int) -> None:
-        super().__init__(pairs, tokenizer, max_tokens)
+    def __init__(
+        self, pairs: Iterable[Pair], tokenizer: Tokenizer, max_tokens: int, labeller: Labeller | None = None
+    ) -> None:
+        super().__init__(pairs, tokenizer, max_tokens, labeller)
         self.target_counts = np.ones(len(self), dtype=np.int64)
         self.sort_keys = np.diff(self._source_ends)
 

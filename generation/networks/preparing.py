@@ -15,6 +15,7 @@ from generation.errors import DataRefused, TrainingRefused
 from generation.networks.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from generation.networks.families import FAMILIES
 from generation.networks.family import Family, HasTokenizer
+from generation.networks.labeller import LABELLER, Labeller
 from generation.networks.network_config import NetworkConfig
 from generation.networks.pair_examples import PairExamples
 from generation.training.context_pairs import Source, pairs_of
@@ -31,6 +32,16 @@ class CountedExamples(Examples, Protocol):
     contexts_cut: int
     about_unlabelled: str
     about_no_labels: str
+
+
+@dataclass(frozen=True)
+class LabelledPairs:
+    """Makes examples whose context has a label before it."""
+
+    labeller: Labeller
+
+    def from_records(self, records: Iterable[DialogRecord], tokenizer: Tokenizer, max_tokens: int) -> PairExamples:
+        return PairExamples(pairs_of(records), tokenizer, max_tokens, self.labeller)
 
 
 class ExamplesClass(Protocol):
@@ -69,7 +80,9 @@ def prepare_generator(family: Family, recipe: Recipe, plan: Plan, world: World, 
         start.tokenizer if start else stored_tokenizer(family, plan, world, recipe.texts(plan.data.training_records()))
     )
     config = config_for(family, plan, start, tokenizer)
-    training, validation = pair_examples(plan, tokenizer, config, say, recipe.examples, recipe.needs_labels)
+    labeller = parts.get(LABELLER)
+    examples = LabelledPairs(labeller) if labeller else recipe.examples
+    training, validation = pair_examples(plan, tokenizer, config, say, examples, recipe.needs_labels)
     torch.manual_seed(plan.seed)
     network = start.network if start else family.build(config)
     identity: dict[str, Any] = {}
@@ -135,9 +148,11 @@ def describe_tokenizer(family: HasTokenizer, plan: Plan) -> str:
     return f"taken from a folder, {hashlib.sha256(content).hexdigest()[:12]}"
 
 
-def config_for(family: Family, plan: Plan, start: Checkpoint | None, tokenizer: Tokenizer) -> NetworkConfig:
+def config_for(family: Family, plan: Plan, start: Checkpoint | None, tokenizer: Tokenizer, **own: Any) -> NetworkConfig:
+    """Return the config of the checkpoint from which we start, or a new one, with the family's own values in it."""
     if start is None:
-        return family.config_class(kind=plan.kind, vocabulary_size=tokenizer.get_vocab_size(), **_sizes(family, plan))
+        sizes = _sizes(family, plan) | own
+        return family.config_class(kind=plan.kind, vocabulary_size=tokenizer.get_vocab_size(), **sizes)
     if start.config.kind != plan.kind:
         raise TrainingRefused(
             f"{plan.start} is a {start.config.kind}, so it can't be trained further as a {plan.kind}."

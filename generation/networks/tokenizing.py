@@ -27,10 +27,11 @@ class EncodedContext:
 
 
 def encode_context(
-    tokenizer: Tokenizer, turns: Sequence[str], labels: Sequence[str], max_tokens: int
+    tokenizer: Tokenizer, turns: Sequence[str], labels: Sequence[str], max_tokens: int, before: Sequence[int] = ()
 ) -> EncodedContext:
     """Encode a context. Turns without labels count as neutral. A context that is too long loses its oldest turns; a
-    last turn that is too long by itself loses its beginning."""
+    last turn that is too long by itself loses its beginning. The tokens `before` always stand at the beginning."""
+    room = max_tokens - len(before)
     names = labels or [NEUTRAL] * len(turns)
     ids: list[int] = []
     segments: list[int] = []
@@ -38,15 +39,17 @@ def encode_context(
     first = len(turns)
     for index in reversed(range(len(turns))):
         turn = [END, *_encode(tokenizer, turns[index]), END]  # the very first token becomes <s> below
-        if ids and len(turn) + len(ids) > max_tokens:
+        if ids and len(turn) + len(ids) > room:
             break
         first = index
         ids = turn + ids
         segments = [index % 2] * len(turn) + segments
         label_ids = [LABEL_IDS[names[index]]] * len(turn) + label_ids
-    is_cut_inside = len(ids) > max_tokens
-    ids, segments, label_ids = ids[-max_tokens:], segments[-max_tokens:], label_ids[-max_tokens:]
-    ids[:1] = [BEGIN]
+    is_cut_inside = len(ids) > room
+    ids, segments, label_ids = ids[-room:], segments[-room:], label_ids[-room:]
+    ids[:1] = [BEGIN, *before]
+    segments[:1] = segments[:1] * (1 + len(before))
+    label_ids[:1] = label_ids[:1] * (1 + len(before))
     return EncodedContext(ids, segments, label_ids, first + is_cut_inside, len(turns) % 2)
 
 

@@ -3,10 +3,10 @@
 It has an encoder of the context and a decoder of the reply, and one embedder for both. Shapes are as in layers.py.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -19,7 +19,8 @@ from generation.decoding.projection import Projection, pack_output
 from generation.networks.answering import SCORED_AT_ONCE, DecodingAnswerer, ReadContexts, score_in_batches
 from generation.networks.batches import SourceBatch, stack, stack_contexts
 from generation.networks.checkpoint import Checkpoint, read_output_weight
-from generation.networks.family import Family
+from generation.networks.family import Family, Part
+from generation.networks.labeller import LABELLER, LabellerPart, label_ids
 from generation.networks.layers import Decoder, Embedder, Encoder, causal_mask, initialise, padding_mask
 from generation.networks.network_config import NetworkConfig
 from generation.networks.reply_state import CachedDecoder, ReplyState
@@ -156,8 +157,9 @@ class TransformerAnswerer(DecodingAnswerer[EncodedBatch]):
 
     def encode(self, contexts: Sequence[Context]) -> list[EncodedContext]:
         tokenizer, longest = self.checkpoint.tokenizer, self.checkpoint.config.max_tokens
+        labeller = self.checkpoint.parts.get(LABELLER)
         return [
-            encode_context(tokenizer, context.turns, labels, longest)
+            encode_context(tokenizer, context.turns, labels, longest, label_ids(tokenizer, labeller, context.turns))
             for context, labels in zip(contexts, self.label_turns(contexts), strict=True)
         ]
 
@@ -200,6 +202,7 @@ class TransformerAnswerer(DecodingAnswerer[EncodedBatch]):
 
 
 class TransformerFamily(Family):
+    parts: ClassVar[Mapping[str, Part]] = {LABELLER: LabellerPart()}
     has_likelihood = True
 
     def build(self, config: NetworkConfig) -> nn.Module:
@@ -215,6 +218,11 @@ class TransformerFamily(Family):
         from generation.networks.preparing import Recipe, prepare_generator
 
         return prepare_generator(self, Recipe(score_transformer), plan, world, say)
+
+    def take(self, name: str, place: str) -> Any:
+        from generation.training.labeller_training import load_labeller
+
+        return load_labeller(place)
 
     def answerer(self, checkpoint: Checkpoint, settings: dict[str, Any]) -> TransformerAnswerer:
         return TransformerAnswerer(checkpoint, DecodingSettings(**settings))

@@ -28,11 +28,13 @@ class Pair:
 
 @dataclass
 class Source:
-    """Datasets by name, or files. After reading, `rejected` counts the lines that could not be used."""
+    """Datasets by name, or files. While reading, `reading` is the one that is read; after reading, `rejected` counts
+    the lines that could not be used."""
 
     names: Sequence[str]
     format: str | None = None
     rejected: int = 0
+    reading: str = ""
 
     def __str__(self) -> str:
         return ", ".join(self.names)
@@ -40,6 +42,7 @@ class Source:
     def records(self) -> Iterator[DialogRecord]:
         self.rejected = 0
         for name in self.names:
+            self.reading = Path(name).name
             for found in _read_dataset(name) if self._is_dataset(name) else _read_file(Path(name), self.format):
                 if isinstance(found, Problem):
                     self.rejected += 1

@@ -11,6 +11,7 @@ The frame is that of hits.frames, or one with fewer columns (hits.elsewhere). It
     metric_NAME           float     an automatic metric of the reply; NaN where there is none
     excluded_by_RULE      bool      True where this screening rule leaves the rating out (hits.screening.keeping)
     origin                category  where the submission came from (Submission.Origin), with `submission`
+    is_fourth_vote        bool      True where the vote was asked for because three others differed
     offering              category  where several offerings are put together, the marketplace of each; with `submission`
 """
 
@@ -24,7 +25,7 @@ import pandas as pd
 from hits.analysing.chosen_rows import ChosenRows
 from hits.analysing.frame_origins import offerings_in, origin_in
 from hits.analysing.results import CriterionResults, Results, Size, Variant
-from hits.screening import RULES, kept_mask, rules_in
+from hits.screening import RULES, fourth_votes_mask, kept_mask, rules_in
 from hits.stats import (
     HUMAN,
     Agreement,
@@ -158,6 +159,7 @@ def _analyse_kept(
         if is_planned.all()
         else (everything.of(is_kept & is_planned), ChosenRows(frame, is_kept & is_planned))
     )
+    fourth = everything.of(fourth_votes_mask(frame))
     del everything  # a copy of all ratings, which other rules will need again, but not the next steps
     table, planned_table = _tables(ratings, tested)
     tell(0.15, "ranking")
@@ -198,7 +200,7 @@ def _analyse_kept(
             for levels in offerings.values()
             for difference in level_differences(ratings, levels, scale is not None and scale.is_by_mean)
         ),
-        votes=tuple(count_votes(tested)),
+        votes=tuple(count_votes(tested, plan.verdicts, fourth)),
     )
 
 

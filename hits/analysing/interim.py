@@ -73,19 +73,23 @@ def sequences_of(
 PairKey = tuple[str | None, str, str]  # the dataset, None for all of them, and the two generators
 
 
-def _primary_pairs(tables: Sequence[Comparisons]) -> dict[PairKey, Comparison]:
+def _primary_pairs(tables: Sequence[Comparisons]) -> dict[PairKey, tuple[Comparison, float]]:
+    """Return the pairs, each with the largest difference that there can be."""
     return {
-        (table.dataset, pair.first, pair.second): pair
+        (table.dataset, pair.first, pair.second): (pair, table.most)
         for table in tables
         for pair in table.comparisons
         if pair.is_primary
     }
 
 
-def _finding(key: PairKey, pair: Comparison | None, tau2: float, alpha: float, equal_within: float) -> SequenceFinding:
+def _finding(
+    key: PairKey, seen: tuple[Comparison, float] | None, tau2: float, alpha: float, equal_within: float
+) -> SequenceFinding:
     dataset, *names = key
-    if pair is None:
+    if seen is None:
         return sequence_finding((names[0], names[1]), Undefined(NO_WHOLE_HIT), tau2, alpha, dataset=dataset)
+    pair, most = seen
     return sequence_finding(
         (names[0], names[1]),
         pair.difference,
@@ -95,6 +99,7 @@ def _finding(key: PairKey, pair: Comparison | None, tau2: float, alpha: float, e
         equal_within=equal_within,
         problem=too_early(pair.size.dialogs, pair.size.effective_workers),
         dialogs=pair.size.dialogs,
+        most=most,
     )
 
 

@@ -21,6 +21,7 @@ from hits.analysing.report import (
 )
 from hits.analysing.results import CriterionResults
 from hits.stats import (
+    FEW_WORKERS,
     LARGER_OF_BOTH,
     TWO_WAY_T,
     Agreement,
@@ -43,6 +44,10 @@ AGREEMENTS = {
 }
 
 COUNTED = (Column("replies", "replies rated twice or more"), Column("majorities", "with a majority"))
+ROUGH_AGREEMENT = (
+    f"The work is worth that of fewer than {FEW_WORKERS} equally busy workers: read these intervals with care. With "
+    "three and a value that hardly anybody chooses, those of raw agreement held the truth in 90 % of simulated studies."
+)
 
 
 def shares(found: CriterionResults) -> Section:
@@ -287,7 +292,9 @@ def agreement(found: CriterionResults) -> Section:
     title = "Agreement of workers"
     columns = (*(Column(key, name) for key, name in AGREEMENTS.items()), *COUNTED)
     table = Table("agreement", "", "Replies of", columns, tuple(_agreement_row(one) for one in found.agreement))
-    return Section("agreement", title, lead, (table,), figure=title if found.size.ratings else "")
+    are_few = any(0 < one.effective_workers < FEW_WORKERS for one in found.comparisons)
+    notes = (ROUGH_AGREEMENT,) if are_few else ()
+    return Section("agreement", title, lead, (table,), notes, figure=title if found.size.ratings else "")
 
 
 def _agreement_row(one: Agreement) -> Row:

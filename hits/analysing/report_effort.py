@@ -7,7 +7,7 @@ from evalplatform.wording import count_of
 from hits.analysing.results import BEYOND_REACH, CriterionResults, Separation, rounded
 from hits.analysing.study_progress import Progress
 from hits.models.money import SIGNS
-from hits.stats import Comparisons, Undefined
+from hits.stats import FEW_WORKERS, Comparisons, Undefined
 
 
 def what_it_takes(table: Comparisons, found: CriterionResults) -> Iterable[str]:
@@ -43,6 +43,12 @@ def assumptions(table: Comparisons, found: CriterionResults, progress: Progress)
             "The dialogs that it takes are for a chance of 80 %, by further workers as careful, and of as different "
             f"tastes, {raters}; the cost is at the design's price of a HIT."
         )
+        if progress.has_verdicts and table.effective_workers < FEW_WORKERS:
+            yield (
+                f"The numbers of dialogs are too low if as few workers go on, since below {FEW_WORKERS} equally busy "
+                "ones the t test decides, too: with seven, it takes about twice as many. Here the work is worth that "
+                f"of {table.effective_workers:.1f}."
+            )
     if not progress.is_complete and any(map(_more, some)):
         yield (
             f"What is missing is counted from the {count_of(some[-1].dialogs_now, 'dialog')} of whole HITs: dialogs of "

@@ -5,7 +5,8 @@ sections of each criterion, in the order in which a page shows them. Guaranteed:
 of its tables; this file computes nothing that the results do not say.
 """
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from hits.analysing.report import CriterionReport, Report, Section
@@ -22,6 +23,7 @@ from hits.analysing.report_votes import votes
 from hits.analysing.results import CriterionResults, Results
 
 Make = Callable[[CriterionResults], Section]
+PLAIN_NAME = r"[A-Za-z0-9][A-Za-z0-9_]*"  # in a file's name, a LaTeX label and a page's address
 
 EVERYTHING: tuple[Make, ...] = (
     *(shares, comparisons, ranking, agreement),
@@ -50,11 +52,24 @@ def report_of(results: Results, variant_name: str = "") -> Report:
     )
 
 
+def _prefix(criterion: str, every: Sequence[str]) -> str:
+    """Return what the names of a criterion's files, labels and anchors begin with; nothing if there is one criterion.
+    Another tool may call its criteria anything, also "../x": then they have numbers.
+
+    >>> _prefix("wit", ["care", "wit"]), _prefix("../x", ["care", "../x"]), _prefix("../x", ["../x"])
+    ('wit-', 'criterion-2-', '')
+    """
+    if len(every) < 2:
+        return ""
+    are_plain = all(re.fullmatch(PLAIN_NAME, one) for one in every)
+    return f"{criterion}-" if are_plain else f"criterion-{every.index(criterion) + 1}-"
+
+
 def _report_criterion(one: CriterionResults, results: Results, wanted: tuple[Make, ...]) -> CriterionReport:
     if not results.progress.has_verdicts:
         interim = partial(interim_comparisons, progress=results.progress)
         wanted = tuple(interim if make is comparisons else make for make in wanted)
-    prefix = f"{one.criterion}-" if len(results.criteria) > 1 else ""
+    prefix = _prefix(one.criterion, [other.criterion for other in results.criteria])
     found = answers(one, results.progress)
     if results.offerings:
         found = tuple(as_exploratory(answer, results) for answer in found)

@@ -17,13 +17,12 @@ be smaller, so these numbers are a rough guide, and pages say "about".
 """
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from hits.analysing.results import BEYOND_REACH, MOST_DIALOGS, CriterionResults, Results, Separation, rounded
 from hits.stats import (
     ALPHA,
-    SHARE_OF_BEST,
     Comparison,
     Comparisons,
     Plan,
@@ -35,9 +34,6 @@ from hits.stats import (
 )
 
 SMALLEST_SHARE = 0.005  # the planner needs some of each value
-THREE = 3  # values, as the planner simulates them
-NO_COMPARISONS = "the planner can't simulate comparisons of two replies"
-OTHER_SCALE = "the planner can't simulate mean scores on this scale"
 NO_DIFFERENCE = "no difference is seen"
 NORMAL_80 = 0.8416  # quantile: the sequence decides with a chance of 80 %
 HALVINGS = 60
@@ -47,7 +43,9 @@ NO_PLAN = Plan()
 @dataclass(frozen=True)
 class Pricing:
     """How a study asks for more: what follows from its frozen design. `hit_cents` is what a set of dialogs costs at
-    most, with all its raters, bonuses and fees."""
+    most, with all its raters, bonuses and fees. `pair_share` is the share of the study's dialogs that show a given pair
+    of models, each in one of its `showings`; `score_ranges` are the distances between the ends of the criteria's
+    scales."""
 
     raters: int
     generators: int
@@ -57,6 +55,9 @@ class Pricing:
     hit_cents: int
     currency: str
     is_by_sequence: bool = False
+    pair_share: float = 1.0
+    showings: int = 1
+    score_ranges: Mapping[str, float] = field(default_factory=dict)
 
 
 def with_separations(results: Results, pricing: Pricing | None, plan: Plan = NO_PLAN) -> Results:
@@ -127,13 +128,15 @@ def _separate(
     now = max((row.dialogs for row in rows if row.generator in (better, other)), default=0)
     if sequence is not None:  # it rests on whole HITs, which may be fewer
         now = sequence.dialogs or now
+    if found.is_comparison:
+        now = round((sequence.dialogs if sequence is not None else pair.size.dialogs) / pricing.pair_share)
     if sequence is None:
-        dialogs = _dialogs_needed(_size(pair), other, table, found, pricing)
+        dialogs = _dialogs_needed(pair, other, table, found, pricing)
     else:
         dialogs = dialogs_until_decided(sequence, now, tau2, ALPHA / len(found.sequences))
     cost: int | Undefined = Undefined("the number of dialogs is not known")
     if not isinstance(dialogs, Undefined):
-        cost = math.ceil(max(0, dialogs - now) / pricing.dialogs_per_hit) * pricing.hit_cents
+        cost = math.ceil(max(0, dialogs - now) * pricing.showings / pricing.dialogs_per_hit) * pricing.hit_cents
     return Separation(table.dataset, better, other, _size(pair), now, dialogs, cost, pricing.currency)
 
 
@@ -143,7 +146,9 @@ def dialogs_until_decided(sequence: SequenceFinding, now: int, tau2: float, alph
         return Undefined(NO_DIFFERENCE)
     if isinstance(sequence.low, Undefined) or isinstance(sequence.high, Undefined):
         return sequence.low if isinstance(sequence.low, Undefined) else Undefined(NO_DIFFERENCE)
-    difference, half = abs(sequence.estimate), (sequence.high - sequence.low) / 2
+    difference = abs(sequence.estimate)
+    # Cut off at what is possible, a sequence has its half on the other side.
+    half = max(sequence.high - sequence.estimate, sequence.estimate - sequence.low)
 
     def variance_where(is_small_enough: Callable[[float], bool]) -> float:
         low, high = -40.0, 10.0  # logarithms of variances
@@ -161,33 +166,48 @@ def dialogs_until_decided(sequence: SequenceFinding, now: int, tau2: float, alph
 
 
 def _dialogs_needed(
-    difference: float, weaker: str, table: Comparisons, found: CriterionResults, pricing: Pricing
+    pair: Comparison, weaker: str, table: Comparisons, found: CriterionResults, pricing: Pricing
 ) -> int | Undefined:
-    if difference <= 0:
+    if not _size(pair):
         return Undefined(NO_DIFFERENCE)
-    if found.is_comparison:
-        return Undefined(NO_COMPARISONS)
-    rows = [row for row in found.tested_table if (row.dataset, row.generator) == (table.dataset, weaker)]
-    shares = rows[0].shares if rows else ()
-    if isinstance(shares, Undefined) or not shares:
-        return Undefined("there are no shares to plan with")
-    if table.outcome != SHARE_OF_BEST and len(shares) != THREE:
-        return Undefined(OTHER_SCALE)
-    best = shares[0].share
-    # Of a longer scale, only the best value matters for its share: the others are halved between "okay" and "bad".
-    rest = [one.share for one in shares[1:]] if len(shares) == THREE else [(1 - best) / 2] * 2
-    raised = [max(share, SMALLEST_SHARE) for share in (best, *rest)]
-    good, okay, bad = (share / sum(raised) for share in raised)
+    shares = _tied_shares(pair) if found.is_comparison else _shares_of(weaker, table, found)
+    if isinstance(shares, Undefined):
+        return shares
     setting = Setting(
         dialogs=2,
         raters=pricing.raters,
         generators=max(2, pricing.generators),
-        proportions=(good, okay, bad),
+        proportions=shares,
         dialogs_per_hit=pricing.dialogs_per_hit,
         most_hits=pricing.most_hits,
         family=pricing.family,
         outcome=table.outcome,
+        score_range=pricing.score_ranges.get(found.criterion, len(shares) - 1),
         is_by_sequence=pricing.is_by_sequence,
+        is_comparison=found.is_comparison,
+        line_ups=pricing.showings / pricing.pair_share,
     )
-    dialogs = approximate_dialogs_needed(setting, difference, most=MOST_DIALOGS)
-    return Undefined(BEYOND_REACH) if dialogs is None else rounded(dialogs)
+    dialogs = approximate_dialogs_needed(setting, _size(pair), most=MOST_DIALOGS)
+    if dialogs is None or dialogs / pricing.pair_share > MOST_DIALOGS:
+        return Undefined(BEYOND_REACH)
+    return rounded(round(dialogs / pricing.pair_share))
+
+
+def _shares_of(weaker: str, table: Comparisons, found: CriterionResults) -> tuple[float, ...] | Undefined:
+    """Return the shares of all values that the weaker model had, as the planner needs them."""
+    rows = [row for row in found.tested_table if (row.dataset, row.generator) == (table.dataset, weaker)]
+    shares = rows[0].shares if rows else ()
+    if isinstance(shares, Undefined) or not shares:
+        return Undefined("there are no shares to plan with")
+    return _raised([one.share for one in shares])
+
+
+def _tied_shares(pair: Comparison) -> tuple[float, ...]:
+    """Return the shares of wins, ties and losses of two equals who tie as often as this pair."""
+    ties = pair.alike / pair.answers
+    return _raised([(1 - ties) / 2, ties, (1 - ties) / 2] if ties else [0.5, 0.5])
+
+
+def _raised(shares: Sequence[float]) -> tuple[float, ...]:
+    raised = [max(share, SMALLEST_SHARE) for share in shares]
+    return tuple(share / sum(raised) for share in raised)

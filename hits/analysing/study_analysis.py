@@ -22,8 +22,11 @@ from hits.stats import CriterionScale, Plan, family_of
 # What an analysis, the list of rated dialogs, and their marks, labels and metrics are made from.
 ANALYSED = frozenset(
     "submission worker hit block wave dialog dataset emotion turns position is_checkpoint card place is_first_of_card "
-    "candidate generator opponent criterion value score active_ms submitted_at origin".split()
+    "candidate generator opponent criterion value score active_ms submitted_at origin is_fourth_vote".split()
 )
+
+
+MANY = 100_000  # dialogs, so that shares of them are exact enough
 
 
 def analyse_study(scope: Scope) -> Results:
@@ -61,13 +64,14 @@ def plan_of(study: Study) -> Plan:
         tau2=frozen_tau2.get(main, 0.0),
         tau2_by_criterion={name: frozen_tau2[name] for name in others if name in frozen_tau2},
         emotion_groups={one.name: tuple(one.emotions) for one in planned.emotion_groups},
+        verdicts=protocol_of(design).verdict_rule,
     )
 
 
 def pricing_of(study: Study) -> Pricing:
     """Return what more dialogs of this study would take, by its frozen design."""
     design = study.parsed_design
-    setting = planned_setting(design, 2)
+    setting, protocol = planned_setting(design, 2), protocol_of(design)
     a_hit = size_of_batches(design, design.hits.dialogs_per_hit)
     return Pricing(
         setting.raters,
@@ -78,6 +82,9 @@ def pricing_of(study: Study) -> Pricing:
         cost_of(design, a_hit).total_cents,
         design.pay.currency,
         setting.is_by_sequence,
+        protocol.dialogs_of_a_pair(MANY) / MANY,
+        protocol.showings,
+        {one.name: max(one.scale.scores) - min(one.scale.scores) for one in protocol.criteria},
     )
 
 

@@ -171,7 +171,8 @@ def _planned_assignments(offering: Offering, planned: Q) -> int:
 def _collected_assignments(offerings: Sequence[Offering], planned: Q) -> int:
     """Count work that has ratings, screened or not. Replacements stand for what they replace: a HIT counts no more
     than it was made with."""
-    ours = Submission.objects.filter(planned, assignment__offering__in=offerings).with_answers().order_by()
+    frozen = Submission.objects.filter(assignment__offering__in=offerings, assignment__hit__added_for=None)
+    ours = frozen.filter(planned).with_answers().order_by()
     by_hit = ours.values_list("assignment__hit", "assignment__hit__assignments").annotate(count=Count("pk"))
     return sum(min(made, count) for _, made, count in by_hit)
 

@@ -26,7 +26,8 @@ class WholeHits:
 
 
 def find_whole_hits(offering: Offering) -> WholeHits:
-    published = Publication.objects.filter(offering=offering).confirmed().current().order_by("hit__number")
+    ours = Publication.objects.filter(offering=offering, hit__added_for=None)
+    published = ours.confirmed().current().order_by("hit__number")
     counted = dict(
         Submission.objects.filter(assignment__offering=offering)
         .with_answers()
@@ -45,5 +46,5 @@ def find_whole_hits(offering: Offering) -> WholeHits:
 
 def assignments_beyond(offering: Offering, until: int) -> int:
     """Count what is collected of later HITs than this one."""
-    ours = Submission.objects.filter(assignment__offering=offering).with_answers()
+    ours = Submission.objects.filter(assignment__offering=offering, assignment__hit__added_for=None).with_answers()
     return ours.filter(assignment__hit__number__gt=until).count()

@@ -315,8 +315,8 @@ def _freeze(study: Study, manifest: dict[str, Any], manifest_hash: str, secret: 
 
 
 def _count_hits(study: Study, is_new: bool) -> BuiltHits:
-    items = HitItem.objects.filter(hit__study=study)
-    return BuiltHits(study.hits.count(), items.count(), items.filter(is_checkpoint=True).count(), is_new)
+    items = HitItem.objects.filter(hit__study=study, copy_of=None)
+    return BuiltHits(study.hits.frozen().count(), items.count(), items.filter(is_checkpoint=True).count(), is_new)
 
 
 def _normalise_spaces(text: str) -> str:

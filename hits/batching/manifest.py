@@ -94,7 +94,7 @@ def _hash_of_dialog(design: StudyDesign, dialog: Dialog) -> str:
 
 def _first_hit_of_each_block(study: Study) -> Iterator[Hit]:
     last_block = None
-    for hit in study.hits.order_by("block", "number").iterator():
+    for hit in study.hits.frozen().order_by("block", "number").iterator():
         if hit.block != last_block:
             yield hit
         last_block = hit.block

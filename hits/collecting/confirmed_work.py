@@ -210,7 +210,7 @@ def _settle_answers(hit: FrozenHit, submission: Submission, handed_in: _HandedIn
         submission.problem = AFTER_THE_ORDERS
     assignment.ended_as = ""
     assignment.ended_at = None
-    assignment.save(update_fields=["rotation", "feedback", "submitted_at", "ended_as", "ended_at"])
+    assignment.save(update_fields=["rotation", "turned", "feedback", "submitted_at", "ended_as", "ended_at"])
 
 
 def _may_know_the_orders(submission: Submission) -> bool:

@@ -1,5 +1,9 @@
+from .asking_votes import AskedVotes as AskedVotes
+from .asking_votes import are_fourth_votes_due as are_fourth_votes_due
+from .asking_votes import ask_fourth_votes as ask_fourth_votes
 from .following import follow_rule as follow_rule
 from .rule_state import has_stopped as has_stopped
 from .rule_state import is_rule_due as is_rule_due
 from .rule_state import rule_of as rule_of
 from .rule_words import describe_followed as describe_followed
+from .vote_words import describe_fourth_votes as describe_fourth_votes

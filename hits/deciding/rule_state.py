@@ -63,4 +63,4 @@ def is_wave_due(offering: Offering, look: RuleLook, whole: WholeHits) -> bool:
     ours = Publication.objects.filter(offering=offering).current()
     if ours.stopped().exists() or ours.unconfirmed().exists():
         return False
-    return offering.study.hits.exclude(publications__in=ours).exists()
+    return offering.study.hits.frozen().exclude(publications__in=ours).exists()

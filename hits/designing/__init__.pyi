@@ -8,6 +8,7 @@ from .plan_questions import is_quick_to_plan as is_quick_to_plan
 from .plan_questions import plan_as_json as plan_as_json
 from .plan_questions import plan_question_id as plan_question_id
 from .plan_questions import plan_study_size as plan_study_size
+from .plan_questions import planned_measure as planned_measure
 from .plan_questions import why_not_planned as why_not_planned
 from .planned_size import plan_sequences as plan_sequences
 from .planned_size import planned_setting as planned_setting
@@ -23,6 +24,7 @@ from .selecting import order_key as order_key
 from .selecting import select_dialogs as select_dialogs
 from .sizing import BatchSize as BatchSize
 from .sizing import cost_of as cost_of
+from .sizing import fourth_vote_room as fourth_vote_room
 from .sizing import hourly_pay_cents as hourly_pay_cents
 from .sizing import size_of_batches as size_of_batches
 from .study_files import checked_design as checked_design

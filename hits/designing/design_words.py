@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from evalplatform.wording import count_of
-from hits.designing.sizing import BatchSize, cost_of, hourly_pay_cents, rating_count
+from hits.designing.sizing import BatchSize, cost_of, fourth_votes_of, hourly_pay_cents, rating_count
 from hits.models.design import CheckpointPart, StudyDesign
 from hits.models.money import money
 
@@ -50,7 +50,27 @@ def describe_cost(design: StudyDesign, size: BatchSize) -> Iterator[str]:
         f"{money(cost.reward_fee_cents, currency)} fees + at most {bonuses} bonuses "
         f"with fees = at most {money(cost.total_cents, currency)}"
     )
+    yield from _describe_fourth_votes(design, size)
     yield f"{count_of(ratings, 'rating')}, at most {cost.total_cents / ratings:.2f} cents each"
+
+
+def _describe_fourth_votes(design: StudyDesign, size: BatchSize) -> Iterator[str]:
+    fourth, currency = fourth_votes_of(design, size), design.pay.currency
+    if fourth is None:
+        return
+    most, votes = money(fourth.cost.total_cents, currency), 3 + fourth.expected_items / fourth.items
+    yield (
+        "a fourth person is asked where three votes all differ: with 40 % wins and 30 % losses, as in papers, of about "
+        f"{fourth.expected_items:.0f} of {count_of(fourth.items, 'item')} ({votes:.3f} votes each), in "
+        f"{count_of(fourth.expected_hits, 'further HIT')}; at most in {fourth.most_hits:,}, for {most} more"
+    )
+    budget = design.pay.budget_cents
+    in_all = cost_of(design, size).total_cents + fourth.cost.total_cents
+    if budget is not None and budget < in_all:
+        yield (
+            f"the budget of {money(budget, currency)} is below the {money(in_all, currency)} that the study costs at "
+            "most with all fourth votes: some items may stay undecided"
+        )
 
 
 def describe_hourly_pay(design: StudyDesign) -> str:

@@ -30,7 +30,8 @@ from hits.designing.sizing import size_of_batches
 from hits.models import Study
 from hits.models.design import StudyDesign
 from hits.models.money import money
-from hits.protocols import protocol_in, protocol_of, usual_protocol
+from hits.protocols import Protocol, protocol_in, protocol_of, usual_protocol
+from hits.stats import Setting
 
 # Measured: 6 s for 6,000 dialogs with 4 raters, and 1 s to find the size for a difference of 15 points.
 MOST_RATINGS_AT_ONCE = 4_000
@@ -43,14 +44,31 @@ NOT_COVERED = (
 )
 
 
+STOPPING_NOT_COMPARED = (
+    "How many ratings it needs with stopping is not simulated where replies are compared two by two."
+)
+
+
 def why_not_planned(settings: Mapping[str, Any]) -> str:
-    """Tell why nothing can be simulated for this draft; empty if it can. Only its way of asking matters: while a draft
-    can't be read, that of its protocol's defaults."""
+    """Tell why nothing can be simulated for this draft; empty if it can."""
+    return "" if _is_covered(_protocol_of_draft(settings)) else NOT_COVERED
+
+
+def planned_measure(settings: Mapping[str, Any]) -> str:
+    """Return what a difference is meant in: points of "good", "the mean" or "wins minus losses"."""
+    return _measure(planned_setting(_protocol_of_draft(settings).design, 2))
+
+
+def _protocol_of_draft(settings: Mapping[str, Any]) -> Protocol[Any]:
+    """Return how a draft asks. While it can't be read, that is its protocol with its defaults."""
     try:
-        protocol = protocol_of(StudyDesign.model_validate(settings))
+        return protocol_of(StudyDesign.model_validate(settings))
     except ValidationError:
-        protocol = usual_protocol(protocol_in(settings).name)
-    return NOT_COVERED if protocol.planned_shares is None else ""
+        return usual_protocol(protocol_in(settings).name)
+
+
+def _is_covered(protocol: Protocol[Any]) -> bool:
+    return protocol.planned_shares(protocol.criteria[0]) is not None
 
 
 def is_quick_to_plan(study: Study, difference: str) -> bool:
@@ -89,14 +107,14 @@ def plan_study_size(study: Study, difference: str) -> Plan | None:
 
 
 def _plan_for_design(design: StudyDesign, wanted: str, chosen_count: int) -> Plan | None:
-    if protocol_of(design).planned_shares is None:
+    if not _is_covered(protocol_of(design)):
         raise ValueError(NOT_COVERED)
     setting = planned_setting(design, size_of_batches(design, chosen_count).different_dialogs)
     pay = (design.pay.reward_cents, design.pay.bonus_cents, planned_crowd(design).fees)
     if not wanted:
         return _with_stopping(plan_for_size(setting, *pay), design)
     try:
-        difference = float(wanted) / 100
+        difference = float(wanted) / _unit(setting)
     except ValueError:
         raise ValueError(f"{wanted!r} is not a number of points.") from None
     return _with_stopping(plan_for_difference(setting, difference, *pay), design)
@@ -123,8 +141,9 @@ def _with_stopping(plan: Plan | None, design: StudyDesign) -> Plan | None:
 
 def _stopping_words(plan: Plan) -> str:
     if plan.stopping is None:
-        return TOO_LARGE_TO_STOP
+        return STOPPING_NOT_COMPARED if plan.setting.is_comparison else TOO_LARGE_TO_STOP
     every = plan.setting.dialogs * plan.setting.raters * plan.setting.generators
+    gain = f"{_points(plan.setting, STOPPING_GAIN)} of {_measure(plan.setting)}"
     needed, ended = round(every * plan.stopping.ratings), plan.stopping
     whose = (
         "its rule" if plan.setting.is_by_sequence else "a rule that drops who has lost and stops when all is decided"
@@ -132,11 +151,40 @@ def _stopping_words(plan: Plan) -> str:
     stopped, mistaken = (round(STOPPING_STUDIES * share) for share in (ended.decided, ended.false_eliminations))
     return (
         f"Without stopping, {every:,} ratings are asked for. If one model is better than all others by "
-        f"{100 * STOPPING_GAIN:g} points of good, the study needs about {needed:,} of them with {whose} "
+        f"{gain}, the study needs about {needed:,} of them with {whose} "
         f"({ended.ratings:.0%} of the ratings, {ended.assignments:.0%} of the assignments). Of {STOPPING_STUDIES} "
         f"simulated studies, {stopped} stopped before their end, and {mistaken or 'none'} dropped the best model by "
         "mistake."
     )
+
+
+def _points(setting: Setting, difference: float) -> str:
+    """Write a difference in what it is measured in.
+
+    >>> _points(Setting(10, 3), 0.05), _points(Setting(10, 3, is_by_mean=True, score_range=4), 0.05)
+    ('5 points', '0.2 points')
+    """
+    return count_of(round(difference * _unit(setting), 2 if setting.is_by_mean else 1), "point")
+
+
+def _unit(setting: Setting) -> float:
+    """Return how many points the largest difference has: those of the scale, or of a hundred."""
+    return setting.score_range if setting.is_by_mean else 100
+
+
+def _measure(setting: Setting) -> str:
+    if setting.is_comparison:
+        return "wins minus losses"
+    return "the mean" if setting.is_by_mean else "good"
+
+
+def _assumed_shares(setting: Setting) -> str:
+    shares = [f"{share:.0%}" for share in setting.proportions]
+    if setting.is_comparison:
+        return f"of two equal models, {shares[1]} ties" if len(shares) > 2 else "no ties"
+    if setting.is_by_mean:
+        return f"{', '.join(shares)} of the ratings at the points from the best to the worst"
+    return ", ".join(f"{share} {name}" for share, name in zip(shares, ("good", "okay", "bad"), strict=False))
 
 
 def _what_decides(plan: Plan) -> str:
@@ -149,17 +197,19 @@ def plan_as_json(found: Plan | None, currency: str) -> dict[str, Any]:
     """Return the plan as JSON for a page; empty if there is no plan."""
     if found is None:
         return {}
-    good, okay, bad = found.setting.proportions
-    effects, pairs = found.setting.effects, found.setting.pairs
+    setting = found.setting
+    effects, pairs = setting.effects, setting.pairs
     return {
-        "dialogs": f"{found.setting.dialogs:,}",
+        "dialogs": f"{setting.dialogs:,}",
+        "is_part": setting.line_ups > 1,
+        "measure": _measure(setting),
         "raters": found.setting.raters,
         "hits": f"{found.hits:,}",
         "total": money(found.cost.total_cents, currency),
-        "detectable": None if found.detectable is None else f"{found.detectable * 100:.1f}",
+        "detectable": None if found.detectable is None else _points(setting, found.detectable),
         "rows": [
             {
-                "points": f"{power.difference * 100:.1f}",
+                "points": _points(setting, power.difference),
                 "percent": round(power.power * 100),
                 "low": round(power.low * 100),
                 "high": round(power.high * 100),
@@ -168,7 +218,7 @@ def plan_as_json(found: Plan | None, currency: str) -> dict[str, Any]:
         ],
         "stopping": _stopping_words(found),
         "assumptions": (
-            f"Assumed: {good:.0%} good, {okay:.0%} okay, {bad:.0%} bad; {effects.dialog:.0%} of the spread from the "
+            f"Assumed: {_assumed_shares(setting)}; {effects.dialog:.0%} of the spread from the "
             f"dialog, {effects.reply:.0%} from the reply, {effects.worker:.0%} from the worker, {effects.taste:.0%} "
             f"from the worker's taste; {count_of(found.setting.worker_count, 'equally busy worker')}; "
             f"{_what_decides(found)}, corrected for {count_of(pairs, 'pair')} of models. The command plan_study takes "

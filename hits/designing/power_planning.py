@@ -59,7 +59,6 @@ def plan_for_size(
     seed: int = 1,
 ) -> Plan:
     """Return what a study of this size finds with the given power, and what it costs."""
-    _check_pay(reward_cents, bonus_cents)
     detectable = detectable_difference(setting, power, simulations, seed)
     possible = {difference for difference in DIFFERENCES if difference <= setting.largest_difference}
     # The curve includes the point where it crosses the wanted power, which may lie far below the usual differences.
@@ -89,7 +88,6 @@ def plan_for_difference(
 
     Returns None if no study of a size that we simulate would find it.
     """
-    _check_pay(reward_cents, bonus_cents)
     many = max(simulations, FEWEST_SIMULATIONS_FOR_A_SIZE)
     dialogs = dialogs_needed(setting, difference, power, simulations=many, seed=seed)
     if dialogs is None:
@@ -109,9 +107,10 @@ def plan_stopping(
     reference: int | None = None,
 ) -> Stopped | None:
     """Return how a study that may stop by itself would end if one model is better than all others; None if it is too
-    large to be simulated. `pairs` are the primary ones, by the models' indexes: the second model of the first pair is
-    the better one, so that the family has something to find."""
-    if setting.dialogs * setting.raters * setting.generators > MOST_ANSWERS_SIMULATED:
+    large to be simulated, or compares replies, where nobody loses all pairs at once. `pairs` are the primary ones, by
+    the models' indexes: the second model of the first pair is the better one, so that the family has something to
+    find."""
+    if setting.is_comparison or setting.dialogs * setting.raters * setting.generators > MOST_ANSWERS_SIMULATED:
         return None
     if setting.generators > MOST_MODELS_SIMULATED:
         return None
@@ -129,14 +128,7 @@ def plan_stopping(
     )
 
 
-def _check_pay(reward_cents: int, bonus_cents: int) -> None:
-    if reward_cents < 1:
-        raise ValueError("The reward must be at least one cent: the marketplace takes no less.")
-    if bonus_cents < 0:
-        raise ValueError("The bonus can't be negative; 0 means that there is none.")
-
-
 def _assignments_of_hits(setting: Setting, fees: Fees) -> dict[int, int]:
     """Return {assignments a HIT: number of such HITs}."""
-    blocks = math.ceil(setting.dialogs / setting.dialogs_per_hit)
+    blocks = math.ceil(round(setting.dialogs * setting.line_ups, 6) / setting.dialogs_per_hit)
     return {size: count * blocks for size, count in Counter(fees.split_assignments(setting.raters)).items()}

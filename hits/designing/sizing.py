@@ -2,10 +2,12 @@
 
 from collections import Counter
 from dataclasses import dataclass
+from math import ceil
 
 from hits.crowds import Cost, planned_crowd
 from hits.models.design import StudyDesign
 from hits.protocols import protocol_of
+from hits.stats import share_of_differing
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,36 @@ def cost_of(design: StudyDesign, size: BatchSize) -> Cost:
     hits = Counter(size.assignments_of_hits)
     per_hit = {assignments: count * size.block_count for assignments, count in hits.items()}
     return planned_crowd(design).fees.worst_case_cost(design.pay.reward_cents, design.pay.bonus_cents, per_hit)
+
+
+@dataclass(frozen=True)
+class FourthVotes:
+    """What a design that asks for fourth votes may come to beside its own HITs."""
+
+    items: int  # on which two models are compared
+    expected_items: float  # that need a fourth vote, if votes fall as in the papers
+    expected_hits: int
+    most_hits: int  # if every item needed one
+    cost: Cost  # of the most
+
+
+PAPERS_VOTES = (0.4, 0.3, 0.3)  # wins, ties and losses in A/B tests of MIME and EmpDG, about
+
+
+def fourth_votes_of(design: StudyDesign, size: BatchSize) -> FourthVotes | None:
+    """Return what fourth votes may come to; None if the design asks for none."""
+    if protocol_of(design).verdict_rule != "fourth vote":
+        return None
+    items = size.dialog_count - design.checkpoints.per_hit * size.block_count
+    expected = items * share_of_differing(*PAPERS_VOTES)
+    most_hits = ceil(items / fourth_vote_room(design))
+    most = planned_crowd(design).fees.worst_case_cost(design.pay.reward_cents, design.pay.bonus_cents, {1: most_hits})
+    return FourthVotes(items, expected, ceil(expected / fourth_vote_room(design)), most_hits, most)
+
+
+def fourth_vote_room(design: StudyDesign) -> int:
+    """Return how many items a HIT for fourth votes has, beside as many checkpoints as any other HIT."""
+    return design.hits.dialogs_per_hit - design.checkpoints.per_hit
 
 
 def rating_count(design: StudyDesign, size: BatchSize) -> int:

@@ -10,7 +10,7 @@ from hits.crowds import Cost, planned_crowd
 from hits.designing.analysis_words import describe_analysis, tested_dialogs, warn_of_analysis
 from hits.designing.design_words import describe_cost, describe_hourly_pay
 from hits.designing.selecting import Selection, chunks, select_dialogs
-from hits.designing.sizing import BatchSize, cost_of, hourly_pay_cents, rating_count, size_of_batches
+from hits.designing.sizing import BatchSize, cost_of, fourth_votes_of, hourly_pay_cents, rating_count, size_of_batches
 from hits.models import Study
 from hits.models.design import StudyDesign
 from hits.models.money import money
@@ -49,7 +49,8 @@ class Summary:
 
     design: StudyDesign
     size: BatchSize
-    cost: Cost
+    cost: Cost  # of the study's own HITs
+    fourth_votes: Cost | None  # at most, if the design asks for them
     ratings: int
     hourly_pay_cents: int
     hourly_pay: str
@@ -58,12 +59,19 @@ class Summary:
     warnings: list[str]  # why it could find nothing
 
     @property
+    def total_cents(self) -> int:
+        return self.cost.total_cents + (self.fourth_votes.total_cents if self.fourth_votes else 0)
+
+    @property
     def total(self) -> str:
-        return money(self.cost.total_cents, self.design.pay.currency)
+        return money(self.total_cents, self.design.pay.currency)
 
     @property
     def cost_parts(self) -> list[CostPart]:
-        return split_cost(self.cost, self.design.pay.currency)
+        parts, currency = split_cost(self.cost, self.design.pay.currency), self.design.pay.currency
+        if self.fourth_votes:
+            parts.append(CostPart("Fourth votes, at most", self.fourth_votes.total_cents, currency))
+        return parts
 
     @property
     def is_pay_below_minimum(self) -> bool:
@@ -87,10 +95,12 @@ def summarise_frozen(study: Study) -> Summary:
 
 
 def _make_summary(design: StudyDesign, size: BatchSize, notes: list[str]) -> Summary:
+    fourth = fourth_votes_of(design, size)
     return Summary(
         design,
         size,
         cost_of(design, size),
+        fourth.cost if fourth else None,
         rating_count(design, size),
         hourly_pay_cents(design),
         describe_hourly_pay(design),

@@ -47,6 +47,26 @@ def describe_findings(sources: Sources) -> Iterator[str]:
     yield from describe_secondary(sources.results)
 
 
+def _verdicts(sources: Sources) -> Iterator[str]:
+    """Say how votes became verdicts, and how often a fourth person was needed."""
+    lines = sources.results.main.votes
+    if not lines or lines[0].rule == "all votes":
+        return
+    if lines[0].rule == "majority":
+        yield "The verdict on a pair of replies was what more than half of its votes said."
+        return
+    some = [one for one in lines if one.dataset == lines[0].dataset]
+    items = sum(one.split + (0 if isinstance(one.verdicts, Undefined) else one.verdicts.count) for one in some)
+    names = ("unanimous", "differing", "split")
+    unanimous, differing, split = (sum(getattr(one, name) for one in some) for name in names)
+    yield (
+        "The verdict on a pair of replies was what two of its first three votes said; where all three differed, a "
+        "fourth person who had not seen the pair was asked, and decided. Of "
+        f"{count_of(items, 'pair of replies', 'pairs of replies')}, {unanimous:,} were unanimous, {differing:,} needed "
+        f"a fourth vote, and {split:,} have no verdict. Fourth votes were used for verdicts alone."
+    )
+
+
 # --- What is measured -------------------------------------------------------------------------------------------------
 
 
@@ -73,6 +93,7 @@ def _coding(sources: Sources) -> Iterator[str]:
     outcome = sources.design.analysis.outcome
     if criteria[0].is_comparison or outcome == "win rate":
         yield "For the win rate, a win counted 1, a tie 1/2 and a loss 0."
+        yield from _verdicts(sources)
     elif outcome == "share of best":
         best = "a criterion's best value" if len(criteria) > 1 else f"“{sources.results.main.values[0]}”"
         yield f"For the primary outcome, {best} counted 1 and every other value 0."

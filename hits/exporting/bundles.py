@@ -39,7 +39,7 @@ from hits.exporting.about import About, count_by_origin
 from hits.exporting.bundle_facts import FILE as FACTS_FILE
 from hits.exporting.bundle_facts import Sources
 from hits.exporting.bundle_texts import texts_of
-from hits.exporting.columns import bundle_rows, described
+from hits.exporting.columns import bundle_rows, columns_of_pairs, described
 from hits.exporting.example_dialogs import FILE as EXAMPLES_FILE
 from hits.exporting.example_dialogs import example_dialogs
 from hits.exporting.figure_files import results_of_figures, write_figures
@@ -136,7 +136,7 @@ def write_ratings_of(scope: Scope, folder: Path, pseudonyms: str = "") -> About:
     named = pooled_submissions_by_rule(offerings)
     design = study.parsed_design
     metrics = metrics_of(study)
-    columns = described(list(named), list(metrics), is_pool)
+    columns = described(list(named), list(metrics), is_pool, columns_of_pairs(design))
     origins: Counter[str] = Counter()
     dropped = _dropped_models(offerings)
     pieces = _rating_pieces(offerings, is_pool, named, pseudonyms, metrics, origins)

@@ -4,14 +4,16 @@ There is one row for each reply that was judged in an assignment, in the order o
 them, and of the cards. A card that stands for several models has a row for each.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import pandas as pd
 
 from generation.metrics.naming import title_of
 from hits.analysing import METRIC_PREFIX
-from hits.screening import EXCLUDED_BY, kept_mask, rules_in
+from hits.models.design import StudyDesign
+from hits.protocols import protocol_of
+from hits.screening import EXCLUDED_BY, FOURTH_VOTE, kept_mask, rules_in
 
 # For each name, the column of the ratings frame that it comes from, and what a reader of the bundle learns about it.
 COLUMNS = {
@@ -47,13 +49,30 @@ COLUMNS = {
 }
 # Only where several offerings are put together.
 OFFERING_COLUMN = {"offering": "where the assignment was done: the marketplace of the offering"}
+TURNED = "is_turned"
+# Only in studies of pairs, and the first one only where the design asks for fourth votes.
+COLUMNS_OF_PAIRS = {
+    FOURTH_VOTE: "whether the HIT asked for fourth votes on items whose three votes differ: it counts in verdicts only",
+    TURNED: "whether the two cards changed sides, so that the worker saw each model on each side equally often",
+}
 RULE_COLUMN = "whether the screening rule {rule} leaves it out, alone or with other rules"
 METRIC_COLUMN = "an automatic metric of the reply, {title}; empty where there is none"
 
 
-def described(rules: Sequence[str], metrics: Sequence[str], has_offerings: bool = False) -> dict[str, str]:
-    """Return every column with its description, in the order of the files."""
+def columns_of_pairs(design: StudyDesign) -> list[str]:
+    """Return which of COLUMNS_OF_PAIRS a study's ratings have."""
+    protocol = protocol_of(design)
+    has = {FOURTH_VOTE: protocol.verdict_rule == "fourth vote", TURNED: protocol.balances_sides}
+    return [name for name in COLUMNS_OF_PAIRS if has[name]]
+
+
+def described(
+    rules: Sequence[str], metrics: Sequence[str], has_offerings: bool = False, of_pairs: Collection[str] = ()
+) -> dict[str, str]:
+    """Return every column with its description, in the order of the files. `of_pairs` names those of COLUMNS_OF_PAIRS
+    that there are."""
     found = {name: text for name, (_, text) in COLUMNS.items()} | (OFFERING_COLUMN if has_offerings else {})
+    found |= {name: text for name, text in COLUMNS_OF_PAIRS.items() if name in of_pairs}
     found |= {f"{EXCLUDED_BY}{rule}": RULE_COLUMN.format(rule=rule) for rule in rules}
     return found | {f"{METRIC_PREFIX}{name}": METRIC_COLUMN.format(title=title_of(name)) for name in metrics}
 
@@ -73,4 +92,5 @@ def bundle_rows(
     metrics = [str(name) for name in frame.columns if str(name).startswith(METRIC_PREFIX)]
     if offering:
         ordered["offering"] = pd.Categorical([offering] * len(frame))
+    ordered |= {name: frame[name] for name in COLUMNS_OF_PAIRS if name in frame}
     return pd.DataFrame(ordered | {name: frame[name] for name in (*names, *metrics)})

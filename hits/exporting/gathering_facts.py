@@ -114,7 +114,7 @@ def _screened_together(parts: Sequence[Facts], funnel: Funnel | None) -> Screene
 
 
 def _facts_of_offering(offering: Offering, results: Results, power: PowerFacts) -> Facts:
-    published = Publication.objects.filter(offering=offering).confirmed().current()
+    published = Publication.objects.filter(offering=offering, hit__added_for=None).confirmed().current()
     submissions = Submission.objects.filter(assignment__offering=offering)
     times = submissions.aggregate(first=Min("submitted_at"), last=Max("submitted_at"))
     first_on, last_on = (f"{at:%Y-%m-%d}" if at else "" for at in (times["first"], times["last"]))
@@ -127,7 +127,7 @@ def _facts_of_offering(offering: Offering, results: Results, power: PowerFacts) 
         marketplace=offering.marketplace,
         place=all_marketplaces()[offering.marketplace].environment.described,
         dialogs=_designed_dialogs(offering.study),
-        hits_built=offering.study.hits.count(),
+        hits_built=offering.study.hits.frozen().count(),
         hits_published=published.count(),
         waves=published.order_by().values("wave").distinct().count(),
         workers=_count_workers(submissions),

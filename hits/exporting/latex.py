@@ -17,6 +17,8 @@ PACKAGES = r"""\usepackage[T1]{fontenc}
 \usepackage[utf8]{inputenc}
 \usepackage{textcomp}
 \usepackage{booktabs}"""
+FEW_COLUMNS = 6  # that fit beside each other as far apart as usual
+NARROW = r"\setlength{\tabcolsep}{4pt}"
 
 
 def escape(text: str) -> str:
@@ -55,10 +57,11 @@ def table(
             if len(parts[-1]) >= MOST_LINES:
                 parts.append([r"\midrule", *again])
             parts[-1].append(_row(row))
-    made = [_wrap_table(caption, label, columns, [_row(head), *parts[0]])]
+    spacing = NARROW if len(head) > FEW_COLUMNS else ""
+    made = [_wrap_table(caption, label, columns, [_row(head), *parts[0]], spacing)]
     for number, lines in enumerate(parts[1:], start=2):
         continued = rf"Continued from Table~\ref{{tab:{label}}}."
-        made.append(_wrap_table(continued, f"{label}-{number}", columns, [_row(head), *lines]))
+        made.append(_wrap_table(continued, f"{label}-{number}", columns, [_row(head), *lines], spacing))
     return "\n".join(made)
 
 
@@ -82,11 +85,11 @@ def table_side_by_side(
             if parts[-1] and len(parts[-1]) + len(some) > MOST_LINES:
                 parts.append([])
             parts[-1] += [*([r"\midrule"] if parts[-1] else []), *above, *map(_row, some)]
-    columns, spacing = "l" + "c" * width, r"\setlength{\tabcolsep}{4pt}"
-    made = [_wrap_table(caption, label, columns, parts[0], spacing)]
+    columns = "l" + "c" * width
+    made = [_wrap_table(caption, label, columns, parts[0], NARROW)]
     for number, lines in enumerate(parts[1:], start=2):
         continued = rf"Continued from Table~\ref{{tab:{label}}}."
-        made.append(_wrap_table(continued, f"{label}-{number}", columns, lines, spacing))
+        made.append(_wrap_table(continued, f"{label}-{number}", columns, lines, NARROW))
     return "\n".join(made)
 
 

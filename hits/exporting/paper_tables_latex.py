@@ -54,9 +54,8 @@ def votes_table(report: CriterionReport) -> str:
     section = next(one for one in report.sections if one.key == "votes")
     caption = (
         "Comparisons of two replies: wins, losses and ties of the first model in per cent; the net difference, wins "
-        r"less losses, with its 95\,\% interval; and the $p$-value of the exact sign test, which is not corrected. A "
-        "verdict is what more than half of the votes on a dialog say; $n$ counts verdicts or votes, in brackets "
-        "dialogs without a verdict."
+        r"less losses, with its 95\,\% interval; and the $p$-value of the exact sign test, which is not corrected. $n$ "
+        "counts verdicts, as the methods section defines them, or votes, in brackets dialogs without a verdict."
     )
     groups = [(escape(of.title), [_row_of_votes(of, row) for row in of.rows]) for of in section.tables]
     return table(

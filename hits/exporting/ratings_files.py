@@ -14,7 +14,7 @@ from evalplatform.errors import EvalPlatformError
 from evalplatform.spreadsheet_cells import cell_of, text_of
 from hits.analysing import METRIC_PREFIX
 from hits.exporting.about import About
-from hits.exporting.columns import described
+from hits.exporting.columns import COLUMNS_OF_PAIRS, described
 from hits.models import Submission
 from hits.screening import EXCLUDED_BY
 
@@ -23,7 +23,7 @@ TEXTS = (
     *("worker", "dataset", "dialog", "emotion", "generator", "opponent", "criterion", "value", "label", "origin"),
     "offering",
 )
-BOOLEANS = ("is_checkpoint", "is_first_of_card", "is_human", "is_kept")
+BOOLEANS = ("is_checkpoint", "is_first_of_card", "is_human", "is_kept", *COLUMNS_OF_PAIRS)
 TYPES = {"assignment": "int64", "active_ms": "int64", "hidden_ms": "int64", "hit": "int32", "block": "int32"}
 MAY_BE_EMPTY = {"generator", "opponent", "label", "emotion"}  # e.g. the label, where nothing was predicted
 NOT_ANALYSED = {"is_first_of_card", "is_human", "is_kept", "hidden_ms"}
@@ -54,7 +54,7 @@ def write_ratings(pieces: Iterable[pd.DataFrame], folder: Path, columns: Sequenc
 
 def read_ratings(path: Path, about: About) -> pd.DataFrame:
     """Read a frame for `analyse`, with datasets, models and values in the bundle's order."""
-    columns = list(described(about.rules, list(about.metrics), bool(about.offerings)))
+    columns = list(described(about.rules, list(about.metrics), bool(about.offerings), about.columns))
     try:
         table = _READERS[path.suffix](path, columns, _analysed_columns(columns))
         # Column by column, and each is given up as soon as it is copied: two copies of all would be gigabytes.

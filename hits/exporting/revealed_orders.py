@@ -8,6 +8,7 @@ import pandas as pd
 
 from hits.batching import ORDER_COMMITMENT, commitment_to, shuffle_cards
 from hits.exporting.about import About
+from hits.exporting.columns import TURNED
 
 # By block and position: of each card, who wrote it, and whether it is the human reply. A dialog may stand in several
 # blocks, with other replies in each, so that its name says too little.
@@ -21,7 +22,7 @@ WITHHELD = (
 REVEALED = (
     "The order of the cards comes from the secret `{secret}`. The manifest commits to it "
     "(`card_order_commitment`), so that it can't have been chosen afterwards; `check_bundle` recomputes every order, "
-    "up to the rotation by which workers of the same dialogs differ."
+    "up to the rotation by which workers of the same dialogs differ, and up to the pairs that are marked as turned."
 )
 
 
@@ -79,7 +80,7 @@ def _assignments_in_another_order(
     frame: pd.DataFrame, secret: bytes, known: Cards, dropped_models: Mapping[int, list[str]]
 ) -> int:
     """Count assignments whose cards don't follow the secret. In all its dialogs, an assignment's cards are rotated by
-    the same number of places, modulo the number of cards that its HIT shows."""
+    the same number of places, modulo the number of cards that its HIT shows, and pairs that are turned by one more."""
     cards = frame[["assignment", "hit", "block", "position", "dataset", "external_id", "card", "place"]]
     last_cards = cards.groupby(["block", "position"])["card"].max().to_dict()
     ranks: dict[tuple[Place, tuple[str, ...]], dict[int, tuple[int, int]]] = {}
@@ -102,5 +103,6 @@ def _assignments_in_another_order(
         for hit, block, position, dataset, external_id, card in zip(*columns, strict=True)
     ]
     rank, count = (pd.Series(column, cards.index) for column in zip(*found, strict=True))
-    turned = ((rank - cards["place"]) % count).groupby([cards["assignment"], count]).nunique()
-    return int(turned[turned > 1].index.get_level_values(0).nunique())
+    more = frame[TURNED].astype(int) if TURNED in frame else 0
+    rotations = ((rank - cards["place"] - more) % count).groupby([cards["assignment"], count]).nunique()
+    return int(rotations[rotations > 1].index.get_level_values(0).nunique())

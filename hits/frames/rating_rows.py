@@ -30,9 +30,11 @@ that memory does not grow with the study.
     hidden_ms         int64     how long the dialog stood open in a hidden tab, bounded likewise
     submitted_at      datetime  when the submission was handed in, in UTC
     origin            category  where the submission came from: people, simulation or rehearsal
+    is_fourth_vote    bool      True in a HIT that asks for fourth votes; only in studies that have them
+    is_turned         bool      True if the dialog's two cards changed sides for this worker; only in studies of pairs
 """
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -46,6 +48,7 @@ from hits.frames.study_tables import NO_CANDIDATE, NameWorker, StudyTables, conf
 from hits.models import HitItem, Offering, Study
 
 SUBMISSIONS_AT_ONCE = 500
+MOST_POSITIONS = 1000  # more than any HIT has
 OF_HIT = ("hit", "block", "wave")
 OF_WORK = ("submitted_at", "origin")
 OF_ITEM = ("dialog", "dataset", "external_id", "emotion", "turns", "position", "is_checkpoint")
@@ -117,8 +120,18 @@ def ratings_from(tables: StudyTables, columns: Collection[str] | None = None) ->
         "hidden_ms": lambda: np.append(times["hidden_ms"], 0)[of_answer],
         **{name: partial(submissions[name].take, by_submission) for name in OF_WORK},
     }
+    if tables.protocol.verdict_rule == "fourth vote":
+        makers["is_fourth_vote"] = partial(submissions["is_fourth_vote"].take, by_submission)
+    if tables.protocol.balances_sides:
+        makers["is_turned"] = lambda: _is_turned(submissions["turned"], by_submission, items["position"][by_item])
     made = {name: make() for name, make in makers.items() if columns is None or name in columns}
     return pd.DataFrame(made, copy=False)  # nobody else has these arrays
+
+
+def _is_turned(turned: Sequence[Sequence[int]], by_submission: Array, position: Array) -> Array:
+    """Return which rows are of positions that were turned in their submission."""
+    known = [number * MOST_POSITIONS + one for number, positions in enumerate(turned) for one in positions]
+    return np.isin(by_submission * MOST_POSITIONS + position, np.array(known, np.int64))
 
 
 def _places_of_answers(times: dict[str, Array], submissions: Array, items: Array, *wanted: Array) -> Array:

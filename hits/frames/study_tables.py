@@ -122,6 +122,7 @@ class StudyTables:
                 *("pk", "assignment__crowd_worker_id", "assignment__hit__number", "assignment__hit__block"),
                 *("status", "origin", "is_rebuilt", "accepted_at", "submitted_at", "assignment__feedback"),
                 *("assignment__opened_at", "assignment__submitted_at"),
+                *("assignment__hit__added_for", "assignment__turned"),
                 *CONTROL_COUNTS,
             ),
             submission=np.int64,
@@ -136,6 +137,8 @@ class StudyTables:
             has_feedback=object,
             opened_at=object,
             handed_in_at=object,
+            added_for=object,
+            turned=object,
             **dict.fromkeys(CONTROL_COUNTS, np.int16),
         )
         clocks = ("opened_at", "handed_in_at", "accepted_at", "submitted_at")
@@ -155,6 +158,8 @@ class StudyTables:
             "has_feedback": rows["has_feedback"].astype(bool),
             "span_seconds": np.array([span_seconds(*at) for at in zip(*(rows[name] for name in clocks), strict=True)]),
             "opened_at": as_times(rows["opened_at"]),
+            "turned": rows["turned"],
+            "is_fourth_vote": np.array([one is not None for one in rows["added_for"]], bool),
             **{name: rows[name] for name in CONTROL_COUNTS},
         }
 

@@ -12,7 +12,7 @@ from hits.models.design import USUAL_CROWD
 from hits.models.event import Event
 from hits.models.exclusion import Exclusion, ScreeningRun
 from hits.models.filter_list import FilterList
-from hits.models.hit import Hit, HitItem
+from hits.models.hit import Hit, HitItem, SharedBlock
 from hits.models.hit_places import HitPlaces
 from hits.models.hook_event import HookEvent
 from hits.models.invitation import Invitation, Letter, Mailing
@@ -74,6 +74,7 @@ __all__ = [
     "ScreeningRun",
     "ServerCall",
     "ShareLink",
+    "SharedBlock",
     "SpendingCap",
     "Standing",
     "Study",

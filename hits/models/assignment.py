@@ -58,6 +58,9 @@ class Assignment(models.Model):
     crowd_assignment_id = models.CharField(max_length=64)
     crowd_worker_id = models.CharField(max_length=64)
     rotation = models.PositiveIntegerField()  # by how many places this worker's cards are rotated, from 0
+    # The positions of items that are rotated by one place more, so that this worker sees each model of a pair on each
+    # side equally often (serving.sides).
+    turned = models.JSONField(default=list)
     opened_at = models.DateTimeField()
     # When the time limit began: when the worker accepted the HIT, if the marketplace tells us, else when they opened
     # our page. It is set again when the same worker accepts the HIT again.

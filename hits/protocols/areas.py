@@ -91,8 +91,7 @@ class Areas(Protocol[AreasDesign]):
     def problems(self) -> list[DesignProblem]:
         return [*_find_unknown_areas(self.design)]
 
-    @property
-    def planned_shares(self) -> tuple[float, float, float]:
+    def planned_shares(self, criterion: Criterion) -> tuple[float, ...]:
         return PLANNED_SHARES
 
     def page_settings(self) -> dict[str, Any]:

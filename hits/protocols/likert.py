@@ -13,7 +13,7 @@ from pydantic import Field
 from hits.errors import DesignProblem
 from hits.models.cards import Card
 from hits.models.design import WarmUpReply
-from hits.protocols.criteria import Criterion, Key, Scale
+from hits.protocols.criteria import Criterion, Key, Scale, usual_shares
 from hits.protocols.likert_design import (
     AskedCriterion,
     LikertDesign,
@@ -99,6 +99,11 @@ class Likert(Protocol[LikertDesign]):
         names, shown = self.design.generators, self.design.task.models_per_dialog or len(self.design.generators)
         chosen = {(number + step) % len(names) for step in range(shown)}
         return [name for place, name in enumerate(names) if place in chosen]
+
+    def planned_shares(self, criterion: Criterion) -> tuple[float, ...] | None:
+        """Nobody can plan where most pairs of models are rated by different workers on different dialogs."""
+        shown = self.design.task.models_per_dialog
+        return None if 0 < shown < len(self.design.generators) else usual_shares(len(criterion.scale.values))
 
     # --- Serving
 

@@ -18,6 +18,7 @@ from hits.protocols.criteria import Criterion, Key, Scale
 from hits.protocols.pairs_design import PairQuestion, PairsDesign, PairsWarmUpReply, find_pairless_settings
 from hits.protocols.protocol import Instrument, Judgement, OwnSetting, Presented, Protocol, Told, Value
 from hits.protocols.sent_answers import InvalidAnswer, Sent
+from hits.stats import VerdictRule
 
 WITH_TIES = Scale(("win", "tie", "loss"), ("better", "as good", "worse"), (1, 0, -1))
 WITHOUT_TIES = Scale(("win", "loss"), ("better", "worse"), (1, -1))
@@ -58,6 +59,16 @@ class Pairs(Protocol[PairsDesign]):
         OwnSetting("task.may_tie", "Workers may call two replies equal", "flag"),
         OwnSetting("task.may_reject_both", "They may call both bad, which counts as a tie", "flag"),
         OwnSetting("task.asks_why", "They may say why in words", "flag"),
+        OwnSetting(
+            "analysis.verdicts",
+            "The verdict on a pair of replies is",
+            "choice",
+            choices=[
+                ("majority", "what more than half of its votes say"),
+                ("fourth vote", "what two of three say; where all three differ, what a fourth person says"),
+                ("all votes", "none: each vote counts by itself"),
+            ],
+        ),
         OwnSetting("checkpoints.question", "Passed if the human reply is better on", "text", "the first one if empty"),
         OwnSetting("checkpoints.may_tie", "or as good", "flag"),
     )
@@ -72,13 +83,23 @@ class Pairs(Protocol[PairsDesign]):
     def problems(self) -> list[DesignProblem]:
         return [*find_pairless_settings(self.design)]
 
+    def planned_shares(self, criterion: Criterion) -> tuple[float, ...]:
+        return (1 / 3, 1 / 3, 1 / 3) if self._without_a_winner else (0.5, 0.5)
+
     @property
     def showings(self) -> int:
         each_pair = self.design.task.pairs_per_dialog == "each"
         return max(len(self.design.primary_pairs), 1) if each_pair else 1
 
+    @property
+    def verdict_rule(self) -> VerdictRule:
+        return self.design.analysis.verdicts
+
     def dialogs_of_a_pair(self, dialogs: int) -> int:
-        return dialogs * self.showings // max(len(self.design.primary_pairs), 1)
+        """At checkpoints, one model's reply stands beside the human one instead."""
+        hits = self.design.hits
+        compared = 1 - min(self.design.checkpoints.per_hit / hits.dialogs_per_hit, 1)
+        return round(dialogs * self.showings * compared / max(len(self.design.primary_pairs), 1))
 
     def line_up(self, number: int, has_gold: bool) -> Sequence[str]:
         names = self.design.generators
@@ -88,6 +109,10 @@ class Pairs(Protocol[PairsDesign]):
         return pairs[number % len(pairs)] if pairs else names[:2]
 
     # --- Serving
+
+    @property
+    def balances_sides(self) -> bool:
+        return True
 
     def page_settings(self) -> dict[str, Any]:
         task = self.design.task

@@ -22,6 +22,7 @@ from hits.models.design import (
 from hits.models.screening_rule import ScreeningRule
 from hits.protocols import pairs_texts
 from hits.protocols.criteria import OVERALL, Key
+from hits.stats import VerdictRule
 
 Verdict = Literal["better", "worse", "tie"]
 
@@ -65,8 +66,14 @@ class PairsWarmUp(WarmUpPart):
     )
 
 
+def _is_majority(rule: str) -> bool:
+    return rule == "majority"
+
+
 class PairsAnalysis(AnalysisPart):
     outcome: Outcome = "win rate"
+    # How votes become verdicts. Like `even_by`, it is written down only where it is set.
+    verdicts: VerdictRule = Field("majority", exclude_if=_is_majority)
 
 
 def _fair_rules() -> list[ScreeningRule]:
@@ -83,7 +90,22 @@ class PairsDesign(StudyDesign):
     screening: list[SerializeAsAny[ScreeningRule]] = Field(default_factory=_fair_rules)
 
 
+VOTES = 3  # a verdict by a fourth vote rests on so many votes before
+
+
+def _find_verdicts_without_votes(design: PairsDesign) -> Iterator[DesignProblem]:
+    if design.analysis.verdicts != "fourth vote":
+        return
+    if design.hits.assignments != VOTES:
+        yield DesignProblem("hits.assignments", f"a fourth vote needs {VOTES} before it; set it to {VOTES}")
+    if not (design.task.may_tie or design.task.may_reject_both):
+        yield DesignProblem("analysis.verdicts", 'without ties, three votes never all differ; use "majority"')
+    if design.checkpoints.per_hit >= design.hits.dialogs_per_hit:
+        yield DesignProblem("checkpoints.per_hit", "leaves no dialog of a HIT for fourth votes; lower it")
+
+
 def find_pairless_settings(design: PairsDesign) -> Iterator[DesignProblem]:
+    yield from _find_verdicts_without_votes(design)
     if len(design.warm_up.replies) != 2:
         yield DesignProblem("warm_up.replies", "two replies are compared; write exactly two")
     if design.task.pairs_per_dialog == "each" and design.hits.uneven_end == "drop":

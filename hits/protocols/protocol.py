@@ -20,6 +20,7 @@ from hits.models.cards import Card
 from hits.models.design import Outcome, StudyDesign, WarmUpReply
 from hits.protocols.criteria import OVERALL, Criterion, Scale
 from hits.protocols.sent_answers import InvalidAnswer, Sent
+from hits.stats import VerdictRule
 
 Value = dict[str, Any]
 Design = TypeVar("Design", bound=StudyDesign)
@@ -110,9 +111,9 @@ class Protocol(ABC, Generic[Design]):
     def problems(self) -> list[DesignProblem]:
         """Return the contradictions among the protocol's own settings."""
 
-    @property
-    def planned_shares(self) -> tuple[float, float, float] | None:
-        """Return the shares of three values, best first, that the planner assumes.
+    def planned_shares(self, criterion: Criterion) -> tuple[float, ...] | None:
+        """Return the shares of values, best first, that the planner assumes of a model; where replies are compared,
+        those of wins, ties and losses of two equals.
 
         None, unless a protocol says otherwise: then the form says that the planner does not cover this way of asking,
         and methods and datasheet that there was no power analysis. Everything else works.
@@ -125,6 +126,12 @@ class Protocol(ABC, Generic[Design]):
     def showings(self) -> int:
         """Return how many items each dialog makes, each with the next line-up. No HIT has a dialog twice."""
         return 1
+
+    @property
+    def verdict_rule(self) -> VerdictRule:
+        """Return how votes on two replies become a verdict. By "fourth vote", the study asks for one by itself where
+        three people said three different things (hits.deciding)."""
+        return "majority"
 
     def dialogs_of_a_pair(self, dialogs: int) -> int:
         """Return in how many of a study's dialogs the replies of two given generators are compared."""
@@ -151,6 +158,11 @@ class Protocol(ABC, Generic[Design]):
     def is_side_by_side(self) -> bool:
         """Return False where each reply is judged by itself, before the next one is seen."""
         return True
+
+    @property
+    def balances_sides(self) -> bool:
+        """Return whether each worker is to see each of two models on each side equally often (hits.serving.sides)."""
+        return False
 
     @abstractmethod
     def page_settings(self) -> dict[str, Any]:

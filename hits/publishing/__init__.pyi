@@ -21,6 +21,7 @@ from .plan_words import describe_public_orders as describe_public_orders
 from .publishing_plan import PublishingPlan as PublishingPlan
 from .publishing_plan import check_budget as check_budget
 from .publishing_plan import check_funds as check_funds
+from .publishing_plan import plan_added_hits as plan_added_hits
 from .publishing_plan import plan_publishing as plan_publishing
 from .publishing_plan import refuse_draft as refuse_draft
 from .publishing_plan import under_cap as under_cap

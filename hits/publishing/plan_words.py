@@ -33,14 +33,14 @@ def count_publications(offering: Offering) -> MarketCounts:
     """Count the study's HITs by their state on this marketplace."""
     ours = Publication.objects.filter(offering=offering).current()
     found = ours.aggregate(
-        all=Count("pk"),
+        frozen=Count("pk", filter=Q(hit__added_for=None)),
         on_offer=Count("pk", filter=IS_OPEN),
         stopped=Count("pk", filter=IS_STOPPED),
         begun=Count("pk", filter=IS_BEGUN),
         refused=Count("pk", filter=IS_REFUSED),
         gone=Count("pk", filter=Q(gone_at__isnull=False)),
     )
-    return MarketCounts(unpublished=offering.study.hits.count() - found.pop("all"), **found)
+    return MarketCounts(unpublished=offering.study.hits.frozen().count() - found.pop("frozen"), **found)
 
 
 def describe_plan(plan: PublishingPlan) -> Iterator[str]:

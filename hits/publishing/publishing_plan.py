@@ -82,7 +82,7 @@ def plan_publishing(
     elif begun and most_hits is not None:
         hits = begun[:most_hits]
     else:
-        fresh = offering.study.hits.exclude(publications__in=ours)
+        fresh = offering.study.hits.frozen().exclude(publications__in=ours)
         refused = offering.study.hits.filter(publications__in=ours.refused())
         hits = [*begun, *fresh, *refused][:most_hits]
     return PublishingPlan(
@@ -94,6 +94,21 @@ def plan_publishing(
         budget=budget_of(offering, {hit.pk for hit in hits}),
         wave=_next_wave(ours),
         run=run,
+    )
+
+
+def plan_added_hits(offering: Offering) -> PublishingPlan:
+    """Plan the HITs that were added to this offering for fourth votes and are not published yet."""
+    unpublished = Publication.objects.filter(offering=offering).current().unconfirmed()
+    hits = list(offering.study.hits.filter(added_for=offering, publications__in=unpublished))
+    return PublishingPlan(
+        offering=offering,
+        design=offering.study.parsed_design,
+        hits=hits,
+        begun_count=len(hits),
+        cost=_worst_case_cost(offering, hits),
+        budget=budget_of(offering, {hit.pk for hit in hits}),
+        wave=1,  # each row has its own
     )
 
 

@@ -8,6 +8,8 @@ from .keeping import screening_warning as screening_warning
 from .keeping import submissions_by_rule as submissions_by_rule
 from .keeping import unscreened_count as unscreened_count
 from .masking import EXCLUDED_BY as EXCLUDED_BY
+from .masking import FOURTH_VOTE as FOURTH_VOTE
+from .masking import fourth_votes_mask as fourth_votes_mask
 from .masking import kept_mask as kept_mask
 from .masking import mark_exclusions as mark_exclusions
 from .masking import rules_in as rules_in

@@ -50,6 +50,7 @@ class AnswersCopy(BaseModel):
 
     version: int
     rotation: int
+    turned: list[int] = []
     feedback: str
     dialogs: list[DialogCopy]
     consent: ConsentCopy | None = None
@@ -80,6 +81,8 @@ def write_copy(hit: FrozenHit, assignment: Assignment, answers: Mapping[int, Ans
             for item in hit.items
         ],
     }
+    if assignment.turned:
+        copy["turned"] = assignment.turned
     if assignment.consented_at is not None:
         copy["consent"] = {"version": assignment.consent_version, "at": assignment.consented_at.isoformat()}
     text = json.dumps(copy, separators=(",", ":"))
@@ -128,7 +131,7 @@ def rebuild_answers(hit: FrozenHit, assignment: Assignment, copy: AnswersCopy) -
     protocol = hit.study.protocol
     # The copy names cards by their places, in the order that its own page showed. The row may have another rotation, if
     # the page was opened again after our database was restored.
-    assignment.rotation = copy.rotation
+    assignment.rotation, assignment.turned = copy.rotation, copy.turned
     if copy.consent is not None and assignment.consented_at is None:
         assignment.consented_at, assignment.consent_version = copy.consent.at, copy.consent.version
         assignment.save(update_fields=["consented_at", "consent_version"])
@@ -136,7 +139,7 @@ def rebuild_answers(hit: FrozenHit, assignment: Assignment, copy: AnswersCopy) -
     BonusCheck.objects.filter(assignment=assignment).delete()
     Answer.objects.filter(assignment=assignment).delete()
     for item, dialog in zip(hit.items, copy.dialogs, strict=True):
-        order = item.order(assignment.rotation)
+        order = item.order(assignment.rotation, assignment.turned)
         Answer.objects.create(
             assignment=assignment,
             item_id=item.pk,
@@ -168,7 +171,7 @@ def rebuild_answers(hit: FrozenHit, assignment: Assignment, copy: AnswersCopy) -
 def says_the_same(hit: FrozenHit, copy: AnswersCopy, answers: Mapping[int, Answer]) -> bool:
     """Return whether these rows, which are complete, say the same as the copy."""
     return all(
-        answers[item.pk].value == hit.study.protocol.read(dialog.sent, item.order(copy.rotation))
+        answers[item.pk].value == hit.study.protocol.read(dialog.sent, item.order(copy.rotation, copy.turned))
         and answers[item.pk].problem == dialog.problem
         for item, dialog in zip(hit.items, copy.dialogs, strict=True)
     )

@@ -64,11 +64,14 @@ class FrozenItem:
         """Return how many cards the page shows."""
         return sum(card.is_shown for card in self.cards)
 
-    def order(self, rotation: int) -> list[int]:
-        """Return the card at each place on the page, for the worker with this rotation. A control shows them the other
-        way round, so that nobody answers it by the places."""
-        order = rotate_cards([card for card in self.shuffled if self.cards[card].is_shown], rotation)
-        return order if self.repeats is None else order[::-1]
+    def order(self, rotation: int, turned: Collection[int] = ()) -> list[int]:
+        """Return the card at each place on the page, for the worker with this rotation, whose items at the positions
+        `turned` are rotated by one place more. A control shows them the other way round than the item that it repeats,
+        so that nobody answers it by the places."""
+        shown = [card for card in self.shuffled if self.cards[card].is_shown]
+        if self.repeats is None:
+            return rotate_cards(shown, rotation + (self.position in turned))
+        return rotate_cards(shown, rotation + (self.repeats in turned))[::-1]
 
 
 @dataclass(frozen=True)

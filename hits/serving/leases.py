@@ -18,12 +18,17 @@ Place = Assignment.Place
 
 # The least filled HIT comes first, and of equally filled ones the first: the order in which HITs were frozen is a
 # seeded shuffle of the dialogs already. The last line repeats the condition for whoever forgets the lock.
-TAKE = """UPDATE hits_hitplaces SET taken = taken + 1
+SEEN_BLOCKS = """SELECT hits_hit.study_id, block FROM hits_hit
+    JOIN hits_assignment ON hits_assignment.hit_id = hits_hit.id
+    WHERE hits_assignment.offering_id = %s AND crowd_worker_id = %s"""
+TAKE = f"""WITH seen AS ({SEEN_BLOCKS})
+    UPDATE hits_hitplaces SET taken = taken + 1
     WHERE id = (SELECT id FROM hits_hitplaces WHERE offering_id = %s AND is_on_offer AND taken < places
-        AND block NOT IN (SELECT block FROM hits_hit JOIN hits_assignment ON hits_assignment.hit_id = hits_hit.id
-            WHERE hits_assignment.offering_id = %s AND crowd_worker_id = %s)
+        AND block NOT IN (SELECT block FROM seen)
+        AND block NOT IN (SELECT other FROM hits_sharedblock JOIN seen
+            ON hits_sharedblock.study_id = seen.study_id AND hits_sharedblock.block = seen.block)
         ORDER BY taken, number LIMIT 1)
-    AND taken < places RETURNING number"""
+    AND taken < places RETURNING number"""  # noqa: S608
 TAKE_OF_HIT = """UPDATE hits_hitplaces SET taken = taken + 1
     WHERE offering_id = %s AND hit_id = %s AND taken < places RETURNING 1"""
 END_LEASES = """UPDATE hits_assignment SET place = 'freed' WHERE id IN
@@ -51,7 +56,7 @@ def is_leased(offering: Offering) -> bool:
 def take_place(offering: Offering, worker_id: str) -> int | None:
     """Take a place in the least filled HIT whose dialogs the worker has not seen in this offering, and return the HIT's
     number; None if there is none."""
-    found = execute(TAKE, offering.pk, offering.pk, worker_id)
+    found = execute(TAKE, offering.pk, worker_id, offering.pk)
     return int(found[0][0]) if found else None
 
 

@@ -1,6 +1,6 @@
 """Decides whether a worker may open a HIT, which card rotation they get, and who goes on if two hold one id."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from uuid import UUID
 
@@ -8,11 +8,12 @@ from django.db import transaction
 
 from hits.batching import secret_number
 from hits.crowds import Held, Visit, Word, crowd_of
-from hits.models import Assignment, Offering, Replacement, Submission
+from hits.models import Assignment, Hit, Offering, Replacement, SharedBlock, Submission
 from hits.serving.allocating import give_hit, go_on
 from hits.serving.frozen import FrozenHit, FrozenStudy, frozen_offering
 from hits.serving.leases import is_leased, rotations_in_use
 from hits.serving.may_work import check_is_open, check_may_begin_another, find_refusal, is_time_over, time_limit
+from hits.serving.sides import choose_turned
 from hits.serving.statements import (
     confirmed_of_hits,
     find_assignment,
@@ -137,12 +138,14 @@ def _open_new(
         rotations = _check_may_begin(hit, offering, visit, is_confirmed, address, now - time_limit(study))
     if not is_confirmed:
         check_unconfirmed_visit(hit, address, now)
+    rotation = _choose_rotation(hit, visit, rotations, is_confirmed)
     assignment = Assignment(
         hit_id=hit.pk,
         offering=offering,
         crowd_assignment_id=visit.assignment_id,
         crowd_worker_id=visit.worker_id,
-        rotation=_choose_rotation(hit, visit, rotations, is_confirmed),
+        rotation=rotation,
+        turned=choose_turned(hit, offering, visit.worker_id, rotation),
         opened_at=now,
         held_at=now - held.held_for,
         confirmed_at=now if is_confirmed else None,
@@ -163,12 +166,20 @@ def _check_may_begin(
     of_block = confirmed_of_hits(offering, hit.block_hits, held_after)
     others = [(pk, counts) for pk, counts in own if pk != hit.pk]
     is_begun = any(pk == hit.pk and counts for pk, counts in own)
-    if any(pk in hit.block_hits for pk, _ in others) or (is_begun and _has_done_it(hit, offering, visit.worker_id)):
+    shows_the_same = {*hit.block_hits, *_hits_of_shared_blocks(hit)} if others else set()
+    if any(pk in shows_the_same for pk, _ in others) or (is_begun and _has_done_it(hit, offering, visit.worker_id)):
         raise WorkRefused(Refusal.NOT_ELIGIBLE)
     check_may_begin_another(hit.study, offering, visit.worker_id, sum(counts for _, counts in others))
     if not is_confirmed:  # if the marketplace has given the worker a place, there is room
         _check_has_room(hit, offering, sum(is_in for of_hit, _, is_in in of_block if of_hit == hit.pk))
     return {rotation for _, rotation, _ in of_block}
+
+
+def _hits_of_shared_blocks(hit: FrozenHit) -> Iterable[int]:
+    """Return the HITs of other blocks that show some of the same items. They may have been added a moment ago, so they
+    are not held in memory as the HITs of its own block are."""
+    others = SharedBlock.objects.filter(study=hit.study.pk, block=hit.block).values("other")
+    return Hit.objects.filter(study=hit.study.pk, block__in=others).values_list("pk", flat=True)
 
 
 def _check_has_room(hit: FrozenHit, offering: Offering, handed_in: int) -> None:

@@ -181,7 +181,7 @@ def _page_of_dialog(
     has_bonus = can_check(hit.study.design.checkpoints, item)
     return {
         "turns": item.turns,
-        "cards": [item.texts[card] for card in item.order(assignment.rotation)],
+        "cards": [item.texts[card] for card in item.order(assignment.rotation, assignment.turned)],
         **({"told": item.told_words} if item.told_words else {}),
         "has_bonus": has_bonus,
         "answer": answer_of(hit.study.protocol, answer),
@@ -210,7 +210,7 @@ def bonus_of(hit: FrozenHit, item: FrozenItem, assignment: Assignment, checks: C
     It never says whether the cards as they are now would win: that would be a check that nobody counts.
     """
     known = checks.of_item(item.pk)
-    order = item.order(assignment.rotation)
+    order = item.order(assignment.rotation, assignment.turned)
     return {
         "attempts": len(known),
         "attempts_left": checks.attempts_left(item.pk),

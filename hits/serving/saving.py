@@ -77,7 +77,7 @@ def check_bonus(ticket: Ticket, dialog: DialogState, attempt: int, now: datetime
         rules = hit.study.design.checkpoints
         if item.gold_card is None or not can_check(rules, item):
             raise WorkRefused(Refusal.INVALID)
-        value = _read_value(hit, dialog, item.order(assignment.rotation))
+        value = _read_value(hit, dialog, item.order(assignment.rotation, assignment.turned))
         if missing := hit.study.protocol.missing(value, item.card_count):
             raise refuse_incomplete(hit, [(item.position, missing)])
         checks = Checks(rules, checks_of(assignment))
@@ -166,7 +166,7 @@ def save_dialog(hit: FrozenHit, assignment: Assignment, dialog: DialogState, now
 
 def make_answer(hit: FrozenHit, assignment: Assignment, dialog: DialogState, now: datetime) -> Answer:
     item = find_item(hit, dialog.position)
-    order = item.order(assignment.rotation)
+    order = item.order(assignment.rotation, assignment.turned)
     return Answer(
         assignment=assignment,
         item_id=item.pk,

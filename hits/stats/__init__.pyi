@@ -91,4 +91,6 @@ from .too_few import few_dialogs_warning as few_dialogs_warning
 from .true_values import find_true_values as find_true_values
 from .vote_counts import PairVotes as PairVotes
 from .vote_counts import Tally as Tally
+from .vote_counts import VerdictRule as VerdictRule
+from .vote_counts import share_of_differing as share_of_differing
 from .worker_effects import worker_effect as worker_effect

@@ -41,7 +41,7 @@ import scipy
 from scipy.sparse import csr_array
 
 from hits.stats.coded_ratings import CodedRatings, Codes
-from hits.stats.estimates import CONFIDENCE, NORMAL_QUANTILE, Estimate, Interval, Undefined
+from hits.stats.estimates import CONFIDENCE, EVERYTHING_POSSIBLE, NORMAL_QUANTILE, Estimate, Interval, Undefined
 from hits.stats.too_few import FEW_WORKERS
 
 Floats = npt.NDArray[np.float64]
@@ -50,8 +50,8 @@ FEW_CLUSTERS = FEW_WORKERS  # effective ones, of dialogs or of workers
 NOTHING_VARIES = "nothing varies"  # then a variance of 0 would feign certainty
 TOO_FEW_RATERS = "from so few raters, nobody can tell how much others would agree"
 MOST_BUSY = 0.49  # with half, all pairs may be of two workers, and nothing of their habits can be seen
-EVERYTHING_POSSIBLE = "it would hold every possible difference"
 BISECTIONS = 50
+OF_PRODUCTS = 0.5  # degrees of freedom that a cluster is worth: benchmarks.validity, "halo", shows what that gives
 LEAST = 0.8  # share of a term; with 1, intervals would be too wide where workers hardly differ
 
 
@@ -106,11 +106,13 @@ class Spread:
         return math.sqrt(share * few**2 + (1 - share) * many**2)
 
 
-def spread_of(influences: Floats, clusters: Clusters) -> Spread:
-    """Compute the spread from influences; their shape is (ratings,) or (ratings, statistics)."""
+def spread_of(influences: Floats, clusters: Clusters, are_products: bool = False) -> Spread:
+    """Compute the spread from influences; their shape is (ratings,) or (ratings, statistics). Those of a correlation
+    are products of two ratings' deviations: a few clusters that lie far off have most of their sum of squares, so that
+    clusters are worth half as many degrees of freedom."""
     columns = influences[:, None] if influences.ndim == 1 else influences
     every = (clusters.dialog, clusters.worker, clusters.answer)
-    return _spread([_term(columns, codes) for codes in every], clusters)
+    return _spread([_term(columns, codes) for codes in every], clusters, OF_PRODUCTS if are_products else 1.0)
 
 
 def spread_of_pairs(influences: Floats, of_pairs: Floats, clusters: Clusters) -> Spread:
@@ -153,8 +155,9 @@ def spread_of_shares(value: Codes, value_count: int, clusters: Clusters) -> Spre
     return _spread(terms, clusters)
 
 
-def _spread(terms: Sequence[Floats], clusters: Clusters) -> Spread:
-    """Compute the spread from the sums of squares over dialogs, workers and answers."""
+def _spread(terms: Sequence[Floats], clusters: Clusters, worth: float = 1.0) -> Spread:
+    """Compute the spread from the sums of squares over dialogs, workers and answers. A cluster is `worth` so many
+    degrees of freedom."""
     for name, counts in zip(("dialog", "worker"), clusters.sizes, strict=True):
         if len(counts) < FEWEST:
             nothing = np.zeros(len(terms[0]))
@@ -162,7 +165,7 @@ def _spread(terms: Sequence[Floats], clusters: Clusters) -> Spread:
     of_dialogs, of_workers = (term * _unbiasing(counts) for term, counts in zip(terms[:2], clusters.sizes, strict=True))
     least = LEAST * np.maximum(of_dialogs, of_workers)
     variance = np.maximum(of_dialogs + of_workers - terms[2], least)
-    freedoms = [_freedom(counts) for counts in clusters.sizes]
+    freedoms = [max(1.0, worth * _freedom(counts)) for counts in clusters.sizes]
     weight = of_dialogs**2 / freedoms[0] + of_workers**2 / freedoms[1]
     freedom = np.where(weight > 0, variance**2 / np.where(weight > 0, weight, 1), min(freedoms))
     freedom = np.maximum(freedom, 1)

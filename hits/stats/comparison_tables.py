@@ -60,7 +60,9 @@ def comparisons_table(
     tested = [one for one in pairs if isinstance(one.test, PairTest)]
     warnings = (*_warn_of_few_workers(tested), *_warn_of_few_dialogs(tested, families))
     letters = _letters(rows, pairs, outcome, is_pooled=name is None)
-    return Comparisons(name, tuple(pairs), letters, outcome, effective, warnings)
+    low, high = ratings.score_ends
+    most = high - low if outcome == MEAN_SCORE and ratings.opponent is None else 1.0
+    return Comparisons(name, tuple(pairs), letters, outcome, effective, warnings, most)
 
 
 # --- Warnings --------------------------------------------------------------------------------------------------------

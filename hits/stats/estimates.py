@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 CONFIDENCE = 0.95
 NORMAL_QUANTILE = 1.959963984540054  # of .975
+EVERYTHING_POSSIBLE = "it would hold every possible difference"
 ALPHA = 0.05  # two generators are different if the corrected p-value is not above it
 
 

@@ -4,9 +4,10 @@ Of two criteria, each worker's ratings of the same reply make a pair (x, y). Pea
 
     (zx zy - r (zx^2 + zy^2) / 2) / n        z: in standard deviations from the mean
 
-and an interval that is symmetric in Fisher's atanh(r), from the two-way variance (hits.stats.clusters). `within` takes
-each model's mean out first: what is left is not that some models are better in everything. Replies on one card count
-once, and human replies don't count.
+and an interval that is symmetric in Fisher's atanh(r), from the two-way variance (hits.stats.clusters), with half the
+degrees of freedom: with all of them, it held the truth in 89 to 95 % of simulated studies. `within` takes each model's
+mean out first: what is left is not that some models are better in everything. Replies on one card count once, and human
+replies don't count.
 
 Ratings 1 2 3 4 5 on one criterion and 2 1 4 3 5 on another: r = .8.
 """
@@ -91,7 +92,7 @@ def pearson(x: Floats, y: Floats, clusters: Clusters) -> Estimate | Undefined:
         return Undefined(NOTHING_VARIES)
     zx, zy = ((one - one.mean()) / one.std() for one in (x, y))
     r = float(np.clip((zx * zy).mean(), -1, 1))
-    spread = spread_of((zx * zy - r * (zx**2 + zy**2) / 2) / count, clusters)
+    spread = spread_of((zx * zy - r * (zx**2 + zy**2) / 2) / count, clusters, are_products=True)
     if spread.problem:
         return Estimate(r, Undefined(spread.problem))
     if spread.variance[0] <= 1e-18 or abs(r) >= 1 - 1e-12:

@@ -127,7 +127,7 @@ class Comparisons:
     """All pairs in a dataset. `letters` come best first; generators that share a letter can't be told apart. There are
     letters only where all pairs of rated generators were tested. `outcome` is what the differences are of,
     `effective_workers` how many equally busy workers the ratings are worth, and `warnings` are sentences about what
-    these comparisons can't say."""
+    these comparisons can't say. `most` is the largest difference of the outcome that there can be."""
 
     dataset: str | None
     comparisons: tuple[Comparison, ...]
@@ -135,6 +135,7 @@ class Comparisons:
     outcome: str
     effective_workers: float
     warnings: tuple[str, ...]
+    most: float = 1.0
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,9 @@ import numpy.typing as npt
 import scipy  # which loads its parts when they are first used: that takes a second, and few processes plan studies
 
 from hits.stats.estimates import CONFIDENCE, NORMAL_QUANTILE
-from hits.stats.planned_study import Setting, outcome_difference, planned_variance, unit_of
+from hits.stats.planned_study import Setting, planned_variance, unit_of
 from hits.stats.sequence import TAU_FACTOR, half_width
-from hits.stats.simulated_studies import Sums, shifts_of, simulate_scores, stream, study_sums, workers_of_hits
+from hits.stats.simulated_studies import Sums, shifts_of, simulate_differences, stream, study_sums, workers_of_hits
 from hits.stats.too_few import FEW_WORKERS
 
 MOST_SIMULATIONS = 100_000
@@ -85,11 +85,10 @@ def _critical_value(setting: Setting, seed: int) -> float:
     rng = stream(seed, 7)
     found = []
     for number in range(count):
-        weaker, better = simulate_scores(setting, 0, seed + number)
-        difference = np.zeros((setting.raters, setting.hits * setting.dialogs_per_hit), np.float32)
-        difference[:, : setting.dialogs] = outcome_difference(setting, better, weaker)
+        difference = np.zeros((setting.raters, setting.hits * setting.pair_dialogs_per_hit), np.float32)
+        difference[:, : setting.dialogs] = simulate_differences(setting, seed + number)
         by_hit = difference.reshape(setting.raters, setting.hits, -1).transpose(1, 2, 0)  # (HIT, dialog, rater)
-        signs = rng.integers(0, 2, (setting.hits, TURNS, setting.dialogs_per_hit), dtype=np.int8) * 2 - 1
+        signs = rng.integers(0, 2, (setting.hits, TURNS, setting.pair_dialogs_per_hit), dtype=np.int8) * 2 - 1
         turned = (signs.astype(np.float32) @ by_hit).transpose(1, 0, 2)  # (turn, HIT, rater)
         by_dialog = difference.sum(axis=0)
         sums = Sums(

@@ -19,7 +19,7 @@ import numpy.typing as npt
 import scipy  # which loads its parts when they are first used
 
 from hits.stats.estimates import Estimate, Interval
-from hits.stats.planned_study import Setting, outcome_difference, planned_variance, unit_of
+from hits.stats.planned_study import Setting, outcome_difference, planned_variance, shift_of, unit_of
 from hits.stats.sequence import FEWEST_DIALOGS, TAU_FACTOR, SequenceFinding, sequence_finding
 from hits.stats.simulated_studies import workers_of_hits
 from hits.stats.stopping_rule import carry_on, rule_on
@@ -81,7 +81,7 @@ def _one(
     names = [str(number) for number in range(len(gains))]
     scores, workers = _draw(setting, gains, rng)
     dialogs = np.arange(setting.dialogs).repeat(setting.raters)  # of each answer
-    living, wave = list(names), math.ceil(setting.hits / looks) * setting.dialogs_per_hit
+    living, wave = list(names), math.ceil(setting.hits / looks) * setting.pair_dialogs_per_hit
     shown_until = dict.fromkeys(names, setting.dialogs)
     findings: tuple[SequenceFinding, ...] = ()
     eliminated: list[str] = []
@@ -131,9 +131,7 @@ def _is_false(one: SequenceFinding, gains: Sequence[float], equal_within: float)
 def _draw(setting: Setting, gains: Sequence[float], rng: np.random.Generator) -> tuple[Scores, Integers]:
     """Return scores (model, answer) and who gave each answer; the answers of a dialog stand together."""
     effects, models = setting.effects, len(gains)
-    low, high = setting.cuts
-    good = setting.proportions[0]
-    workers = workers_of_hits(setting, np.arange(setting.dialogs) // setting.dialogs_per_hit).ravel()
+    workers = workers_of_hits(setting, np.arange(setting.dialogs) // setting.pair_dialogs_per_hit).ravel()
 
     def draw(share: float, *shape: int) -> Floats:
         return np.asarray(math.sqrt(share) * rng.standard_normal(shape))
@@ -141,8 +139,8 @@ def _draw(setting: Setting, gains: Sequence[float], rng: np.random.Generator) ->
     about = draw(effects.dialog, 1, setting.dialogs) + draw(effects.reply, models, setting.dialogs)
     by = draw(effects.worker, 1, setting.worker_count) + draw(effects.taste, models, setting.worker_count)
     latent = about.repeat(setting.raters, axis=1) + by[:, workers] + draw(effects.rest, models, len(workers))
-    latent += np.array([scipy.special.ndtri(good + gain) - scipy.special.ndtri(good) for gain in gains])[:, None]
-    return (latent > low).view(np.int8) + (latent > high).view(np.int8), workers
+    latent += np.array([shift_of(setting, gain) for gain in gains])[:, None]
+    return np.asarray(sum((latent > cut).view(np.int8) for cut in setting.cuts)), workers
 
 
 def _look(

@@ -12,11 +12,13 @@ import numpy.typing as npt
 import scipy  # which loads scipy.special when it is first used: that takes a second, and few processes plan studies
 
 from hits.stats.estimates import ALPHA
-from hits.stats.planned_tests import MEAN_SCORE, SHARE_OF_BEST, WIN_RATE
+from hits.stats.planned_tests import MEAN_SCORE, SHARE_OF_BEST
 from hits.stats.sequence import too_early
 
 # Differences are searched for on a grid of tenths of a percentage point.
 GRID = 1000
+LARGEST_SHIFT = 4.0  # of the latent, whose deviation is 1
+BISECTIONS = 50
 
 # With more than these, memory would run out, or sums of squares would lose digits.
 LIMITS = {
@@ -68,19 +70,25 @@ PLANNED_EFFECTS = Effects(taste=0.05)
 
 @dataclass(frozen=True)
 class Setting:
-    """A study, and what is assumed of its ratings. `proportions` are good, okay and bad of the weaker generator.
+    """A study, and what is assumed of its ratings. `proportions` are those of the values of the weaker generator, best
+    first: good, okay and bad. Where two replies are compared (`is_comparison`), they are those of wins, ties and losses
+    of two equals, or of wins and losses.
+
+    A *difference* is meant in the share of the best value, of a scale whose points have equal distances (`is_by_mean`)
+    in the mean, as a part of the scale's length, and of comparisons in one's win rate minus the other's.
 
     `workers` is the effective number of workers (1 / sum of their squared shares of the ratings). If it is 0, it
     follows from `most_hits`, the HITs that a worker may do: an effective worker does a quarter of them.
     `family` is the number of primary pairs; 0 means all pairs of generators. `score_range` is the distance from the
-    worst to the best score of the scale, on which okay lies halfway: 2 for three named values, 6 for seven points.
+    worst to the best score of the scale, on which values have equal distances: 2 for three values, 6 for seven points.
+    A dialog may show the pair in one of several items only, as many as `line_ups`.
     `is_by_sequence` says that the study may stop by itself, so that its confidence sequences decide and not a test.
     """
 
     dialogs: int
     raters: int
     generators: int = 2
-    proportions: tuple[float, float, float] = (0.32, 0.31, 0.37)
+    proportions: tuple[float, ...] = (0.32, 0.31, 0.37)
     effects: Effects = field(default=PLANNED_EFFECTS)
     dialogs_per_hit: int = 10
     alpha: float = ALPHA
@@ -90,6 +98,9 @@ class Setting:
     outcome: str = SHARE_OF_BEST
     score_range: float = 2.0
     is_by_sequence: bool = False
+    is_comparison: bool = False
+    is_by_mean: bool = False
+    line_ups: float = 1.0
 
     def __post_init__(self) -> None:
         for name, (least, most) in LIMITS.items():
@@ -97,6 +108,8 @@ class Setting:
                 raise ValueError(f"There must be {least} to {most:,} {name.replace('_', ' ')}, not {count:,}.")
         if not self.score_range > 0:
             raise ValueError(f"The best score must be above the worst, and not {self.score_range:g} away from it.")
+        if self.line_ups < 1:
+            raise ValueError(f"A dialog shows the pair in 1 item or more, not in {self.line_ups:g}.")
         if not 0 < self.alpha < 1:
             raise ValueError(f"The significance level must lie between 0 and 1, not at {self.alpha:g}.")
         if self.workers and not self.raters <= self.workers <= 1_000_000:
@@ -112,8 +125,13 @@ class Setting:
         return self.alpha / self.pairs
 
     @property
+    def pair_dialogs_per_hit(self) -> int:
+        """Return about how many dialogs of a HIT show the pair."""
+        return max(1, round(self.dialogs_per_hit / self.line_ups))
+
+    @property
     def hits(self) -> int:
-        return math.ceil(self.dialogs / self.dialogs_per_hit)
+        return math.ceil(self.dialogs / self.pair_dialogs_per_hit)
 
     @property
     def worker_count(self) -> int:
@@ -126,14 +144,30 @@ class Setting:
 
     @property
     def largest_difference(self) -> float:
-        """Return the largest difference on the grid that leaves the better generator some okay and bad."""
+        """Return the largest difference on the grid that leaves the better generator something worse than the best."""
+        if self.is_comparison or self.is_by_mean:
+            return math.floor(difference_of(self, LARGEST_SHIFT) * GRID) / GRID
         return (math.ceil((1 - self.proportions[0]) * GRID - 1e-9) - 1) / GRID
 
     @property
-    def cuts(self) -> tuple[float, float]:
+    def cuts(self) -> tuple[float, ...]:
         """Return the latents from which the weaker generator's rating is okay, and from which it is good."""
-        good, _, bad = self.proportions
-        return float(scipy.special.ndtri(bad)), float(scipy.special.ndtri(1 - good))
+        good, *_, bad = self.proportions
+        between = [bad, *self.proportions[-2:1:-1]] if len(self.proportions) > 2 else []
+        lower = [float(scipy.special.ndtri(sum(between[: count + 1]))) for count in range(len(between))]
+        return (*lower, float(scipy.special.ndtri(1 - good)))
+
+    @property
+    def lead_deviation(self) -> float:
+        """Return the deviation of one latent minus another, of two equals in one dialog by one worker."""
+        effects = self.effects
+        return math.sqrt(2 * (effects.reply + effects.taste + effects.rest))
+
+    @property
+    def tied_below(self) -> float:
+        """Return how far two latents must be apart for a comparison that is no tie."""
+        tied = self.proportions[1] if len(self.proportions) > 2 else 0.0
+        return self.lead_deviation * float(scipy.special.ndtri((1 + tied) / 2))
 
     @property
     def can_find(self) -> bool:
@@ -144,25 +178,49 @@ class Setting:
         return 2.0 ** (1 - self.dialogs) <= self.alpha_per_pair
 
 
-def _normalised(proportions: tuple[float, float, float]) -> tuple[float, float, float]:
+def _normalised(proportions: tuple[float, ...]) -> tuple[float, ...]:
     total = sum(proportions)
-    if not (all(share > 0 for share in proportions) and abs(total - 1) <= 0.01 + 1e-9):
+    if not (len(proportions) > 1 and all(share > 0 for share in proportions) and abs(total - 1) <= 0.01 + 1e-9):
+        names = "good, okay and bad" if len(proportions) == 3 else "two values or more"
         raise ValueError(
-            f"The proportions of good, okay and bad must be above 0 and add up to 1; "
+            f"The proportions of {names} must be above 0 and add up to 1; "
             f"{' + '.join(f'{share:g}' for share in proportions)} = {total:g}."
         )
-    good, okay, bad = (share / total for share in proportions)
-    return good, okay, bad
+    return tuple(share / total for share in proportions)
+
+
+def difference_of(setting: Setting, shift: float) -> float:
+    """Return which difference a shift of the better generator's latent makes."""
+    if setting.is_comparison:
+        deviation, tied = setting.lead_deviation, setting.tied_below
+        ends = ((shift - tied) / deviation, -(shift + tied) / deviation)
+        win, loss = (float(scipy.special.ndtr(end)) for end in ends)
+        return win - loss
+    cuts = setting.cuts if setting.is_by_mean else setting.cuts[-1:]
+    return sum(float(scipy.special.ndtr(shift - cut) - scipy.special.ndtr(-cut)) for cut in cuts) / len(cuts)
+
+
+def shift_of(setting: Setting, difference: float) -> float:
+    """Return the shift that makes this difference, from 0 to the largest one."""
+    if not (setting.is_comparison or setting.is_by_mean):
+        good = setting.proportions[0]
+        return float(scipy.special.ndtri(good + difference) - scipy.special.ndtri(good))
+    low, high = 0.0, LARGEST_SHIFT
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if difference_of(setting, middle) < difference else (low, middle)
+    return high if difference else 0.0
 
 
 def outcome_difference(setting: Setting, better: Scores, weaker: Scores) -> Scores:
-    """Return what the outcome gains, from scores of 2 good, 1 okay and 0 bad. For the win rate it is counted in halves,
-    1, 0 or -1, so that all outcomes are whole numbers."""
+    """Return what the outcome gains, from scores of 2 good, 1 okay and 0 bad. Of two that are compared, one's win rate
+    minus the other's is 1 for a win, 0 for a tie and -1 for a loss."""
+    best = len(setting.proportions) - 1
     if setting.outcome == MEAN_SCORE:
         difference: Scores = better - weaker
         return difference
     if setting.outcome == SHARE_OF_BEST:
-        return np.subtract(better == 2, weaker == 2, dtype=np.int8)  # type: ignore[no-any-return]
+        return np.subtract(better == best, weaker == best, dtype=np.int8)  # type: ignore[no-any-return]
     return np.subtract(better > weaker, better < weaker, dtype=np.int8)
 
 
@@ -172,9 +230,7 @@ def unit_of(setting: Setting) -> float:
     >>> unit_of(Setting(100, 4, outcome=MEAN_SCORE, score_range=6))
     3.0
     """
-    if setting.outcome == MEAN_SCORE:
-        return setting.score_range / 2
-    return 0.5 if setting.outcome == WIN_RATE else 1.0
+    return setting.score_range / (len(setting.proportions) - 1) if setting.outcome == MEAN_SCORE else 1.0
 
 
 @dataclass(frozen=True)
@@ -206,8 +262,10 @@ def components_of(setting: Setting, shift: float = 0.0) -> Components:
     `shift` is what the better generator's latent has on top. Given what two answers share, they are independent: so
     their covariance is the variance of the mean answer given that, which is a sum over few normal effects.
     """
+    if setting.is_comparison:
+        return _components_of_comparison(setting, shift)
     effects = setting.effects
-    scores = np.arange(3, dtype=np.int8)
+    scores = np.arange(len(setting.proportions), dtype=np.int8)
     gains = outcome_difference(setting, scores[:, None], scores).astype(np.float64)  # (better's, weaker's score)
     of_both = effects.dialog + effects.worker
 
@@ -238,10 +296,33 @@ def components_of(setting: Setting, shift: float = 0.0) -> Components:
     )
 
 
+def _components_of_comparison(setting: Setting, shift: float) -> Components:
+    """Compute the same where two replies are compared: what both share, such as the dialog, cancels."""
+    effects, whole, tied = setting.effects, setting.lead_deviation**2, setting.tied_below
+
+    def chances_given(known: float) -> tuple[Floats, Floats]:
+        """Return the chances of a win and of a loss, where this much of the lead's variance is known."""
+        leads, rest = math.sqrt(known) * POINTS + shift, math.sqrt(whole - known)
+        return scipy.special.ndtr((leads - tied) / rest), scipy.special.ndtr((-leads - tied) / rest)
+
+    def variance_given(known: float) -> float:
+        win, loss = chances_given(known)
+        return float(((win - loss - gain) ** 2) @ WEIGHTS)
+
+    win, loss = (float(one @ WEIGHTS) for one in chances_given(0.0))
+    gain = win - loss
+    return Components(
+        gain=gain,
+        variance=win + loss - gain**2,
+        same_dialog=variance_given(2 * effects.reply),
+        same_worker=variance_given(2 * effects.taste),
+    )
+
+
 def _chances(setting: Setting, latents: Floats, rest: float) -> Floats:
-    """Return the chances of the scores 0, 1 and 2, where the rest of the latents has this variance."""
-    okay, good = (scipy.special.ndtr((latents - cut) / math.sqrt(rest)) for cut in setting.cuts)
-    return np.stack([1 - okay, okay - good, good])
+    """Return the chances of the scores from 0 on, where the rest of the latents has this variance."""
+    above = [scipy.special.ndtr((latents - cut) / math.sqrt(rest)) for cut in setting.cuts]
+    return np.stack([high - low for high, low in zip([np.ones_like(latents), *above], [*above, 0], strict=True)])
 
 
 def planned_variance(setting: Setting) -> float:

@@ -8,6 +8,8 @@ file needs neither numpy nor pandas, because pages read plans too.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from hits.stats.vote_counts import VerdictRule
+
 SHARE_OF_BEST, MEAN_SCORE, WIN_RATE = "share of best", "mean score", "win rate"
 OUTCOMES = (SHARE_OF_BEST, MEAN_SCORE, WIN_RATE)
 ALL_PAIRS, ONE_AGAINST_THE_OTHERS, NAMED_PAIRS = "all pairs", "one against the others", "named pairs"
@@ -39,6 +41,7 @@ class Plan:
     tau2_by_criterion: Mapping[str, float] = field(default_factory=dict)
     # Emotions that are shown together, by the group's name. Nothing is tested in them.
     emotion_groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    verdicts: VerdictRule = "majority"  # how votes on a pair of replies become verdicts
 
     def __post_init__(self) -> None:
         if self.outcome not in OUTCOMES:

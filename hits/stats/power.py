@@ -19,7 +19,7 @@ import scipy  # which loads its parts when they are first used: that takes a sec
 
 from hits.stats.intervals import wilson_interval
 from hits.stats.planned_detection import detected_shares
-from hits.stats.planned_study import GRID, Setting, components_of, unit_of
+from hits.stats.planned_study import GRID, LARGEST_SHIFT, Setting, components_of, unit_of
 from hits.stats.planned_tests import SHARE_OF_BEST
 from hits.stats.sequence import TAU_FACTOR, half_width
 from hits.stats.simulated_studies import shifts_of
@@ -30,7 +30,7 @@ Integers = npt.NDArray[np.integer]
 DIFFERENCES = (0.01, 0.02, 0.03, 0.05, 0.07, 0.10, 0.15)
 SIMULATIONS = 400
 MOST_DIALOGS_NEEDED = 100_000
-LARGEST_SHIFT, SECANTS = 4.0, 4  # of the latent, whose deviation is 1
+SECANTS = 4
 
 # Around a guess, these many points are tried at a time: drawing the ratings takes longer than cutting them.
 POINTS = 8
@@ -92,13 +92,13 @@ def dialogs_needed(
     """
     _check_power(power)
     [shift] = shifts_of(setting, [difference])
-    most_hits = most // setting.dialogs_per_hit
+    most_hits = most // setting.pair_dialogs_per_hit
     guess = _hits_by_normal_approximation(setting, shift, power, 2 * most_hits)
     if guess is None:
         return None
 
     def power_with(hits: int) -> float:
-        dialogs = hits * setting.dialogs_per_hit
+        dialogs = hits * setting.pair_dialogs_per_hit
         if dialogs < 2:
             return 0.0
         return detected_shares(replace(setting, dialogs=dialogs), [difference], simulations, seed)[0]
@@ -113,7 +113,7 @@ def dialogs_needed(
         wanted = quantile + float(scipy.special.ndtri(power))
         hits = math.ceil(hits * min(max(wanted / max(reached, 0.1), 0.5), 2) ** 2 * (1.01 if found < power else 0.99))
         hits = min(max(hits, low + 1), high - 1)
-    return None if high > most_hits else high * setting.dialogs_per_hit
+    return None if high > most_hits else high * setting.pair_dialogs_per_hit
 
 
 def approximate_dialogs_needed(
@@ -128,8 +128,8 @@ def approximate_dialogs_needed(
     """
     _check_power(power)
     shift = _shift_of_gain(setting, gain)
-    hits = _hits_by_normal_approximation(setting, shift, power, most // setting.dialogs_per_hit) if shift else None
-    return None if hits is None else max(2, hits * setting.dialogs_per_hit)
+    hits = _hits_by_normal_approximation(setting, shift, power, most // setting.pair_dialogs_per_hit) if shift else None
+    return None if hits is None else max(2, hits * setting.pair_dialogs_per_hit)
 
 
 def _shift_of_gain(setting: Setting, gain: float) -> float | None:
@@ -152,7 +152,7 @@ def _hits_by_normal_approximation(setting: Setting, shift: float, power: float, 
     quantiles = _critical_quantile(setting) + float(scipy.special.ndtri(power))
 
     def is_enough(hits: int) -> bool:
-        sized = replace(setting, dialogs=max(2, hits * setting.dialogs_per_hit))
+        sized = replace(setting, dialogs=max(2, hits * setting.pair_dialogs_per_hit))
         return bool(components.gain > quantiles * math.sqrt(components.variance_of_mean(sized)))
 
     if shift <= 0 or not is_enough(most):

@@ -20,7 +20,7 @@ comparison is theta +- t_df,.975 sqrt(V), so that its half, divided by 1.96, is 
 import math
 from dataclasses import dataclass
 
-from hits.stats.estimates import ALPHA, NORMAL_QUANTILE, Estimate, Undefined
+from hits.stats.estimates import ALPHA, EVERYTHING_POSSIBLE, NORMAL_QUANTILE, Estimate, Undefined
 from hits.stats.too_few import FEW_WORKERS
 
 TAU_FACTOR = 8.212  # the mixture variance, as a multiple of the variance that is planned for the end
@@ -33,7 +33,8 @@ DIFFERENT, EQUAL, UNDECIDED = "different", "equal", ""
 @dataclass(frozen=True)
 class SequenceFinding:
     """What may be said about a primary pair at a look. `estimate` is the first generator's outcome minus the second's;
-    `low` and `high` are its confidence sequence, undefined while there is too little data. `decided` is "different" if
+    `low` and `high` are its confidence sequence, undefined while there is too little data or where they would hold
+    every possible difference. `decided` is "different" if
     0 lies outside, "equal" if all of it lies within the planned margin, and else empty. Both, and the p-value, are of
     this look alone, unless hits.stats.stopping_rule.carry_on has joined them with those of earlier looks. `tau2` is the
     mixture variance that was used, so that a reader can compute everything again."""
@@ -95,9 +96,11 @@ def sequence_finding(
     largest_e: float = 0.0,
     problem: str = "",
     dialogs: int = 0,
+    most: float = math.inf,
 ) -> SequenceFinding:
     """Return what a look says about a pair. `difference` has the usual 95 % interval, and `alpha` is the pair's own
-    share. `largest_e` is the largest e-value of earlier looks; `problem` says why it is too early."""
+    share. `largest_e` is the largest e-value of earlier looks; `problem` says why it is too early. `most` is the
+    largest difference that there can be: the sequence is cut off there, and undefined if it would hold all of them."""
     if isinstance(difference, Undefined):
         nothing = Undefined(difference.reason)
         return SequenceFinding(dataset, *pair, *(nothing,) * 5, tau2=tau2, dialogs=dialogs, alpha=alpha)
@@ -120,4 +123,7 @@ def sequence_finding(
     elif equal_within and -equal_within <= low and high <= equal_within:
         decided = EQUAL
     p_value = p_value_of(max(evidence, largest_e))
-    return SequenceFinding(dataset, *pair, theta, low, high, evidence, p_value, decided, tau2, dialogs, alpha)
+    ends: tuple[float | Undefined, float | Undefined] = (max(-most, low), min(most, high))
+    if low <= -most and high >= most:
+        ends = (Undefined(EVERYTHING_POSSIBLE),) * 2
+    return SequenceFinding(dataset, *pair, theta, *ends, evidence, p_value, decided, tau2, dialogs, alpha)

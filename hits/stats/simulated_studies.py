@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy  # which loads its parts when they are first used: that takes a second, and few processes plan studies
 
-from hits.stats.planned_study import Setting, outcome_difference
+from hits.stats.planned_study import Scores, Setting, outcome_difference, shift_of
 
 Floats = npt.NDArray[np.floating]
 Integers = npt.NDArray[np.integer]
@@ -104,15 +104,34 @@ def simulate_scores(setting: Setting, difference: float, seed: int = 1) -> Integ
     return np.array(by_rater)[:, :, 0, : setting.dialogs].swapaxes(0, 1)
 
 
+def simulate_differences(setting: Setting, seed: int = 1) -> Integers:
+    """Simulate the differences of one study whose generators are alike: (rater, dialog)."""
+    crowd = _Crowd.draw(setting, stream(seed), 1)
+    by_rater = [
+        next(_differences(setting, weaker, better, [0.0]))
+        for weaker, better in _latents_by_rater(setting, crowd, stream(seed, 1), np.arange(setting.hits))
+    ]
+    return np.array(by_rater)[:, 0, : setting.dialogs]
+
+
 def shifts_of(setting: Setting, differences: Sequence[float]) -> list[float]:
-    good = setting.proportions[0]
     for difference in differences:
         if not 0 <= difference <= setting.largest_difference:
-            raise ValueError(
-                f"The better generator can have 0 to {100 * setting.largest_difference:.1f} points more of good, since "
-                f"the other has {100 * good:.1f} %, not {100 * difference:g} points."
-            )
-    return [float(scipy.special.ndtri(good + difference) - scipy.special.ndtri(good)) for difference in differences]
+            raise ValueError(_out_of_reach(setting, difference))
+    return [shift_of(setting, difference) for difference in differences]
+
+
+def _out_of_reach(setting: Setting, difference: float) -> str:
+    unit = setting.score_range if setting.is_by_mean else 100
+    most, given = (f"{unit * one:.3g} points" for one in (setting.largest_difference, difference))
+    if setting.is_by_mean:
+        return f"The better generator's mean can be 0 to {most} higher, not {given}."
+    if setting.is_comparison:
+        return f"The better generator can win 0 to {most} more of the comparisons than it loses, not {given}."
+    return (
+        f"The better generator can have 0 to {100 * setting.largest_difference:.1f} points more of good, since "
+        f"the other has {100 * setting.proportions[0]:.1f} %, not {100 * difference:g} points."
+    )
 
 
 def workers_of_hits(setting: Setting, hits: Integers) -> Integers:
@@ -166,7 +185,7 @@ def grow_studies(
         answers_of_workers=np.zeros(setting.worker_count),
     )
     for block in range(math.ceil(setting.dialogs / size)):
-        hits = block * size // setting.dialogs_per_hit + np.arange(size // setting.dialogs_per_hit)
+        hits = block * size // setting.pair_dialogs_per_hit + np.arange(size // setting.pair_dialogs_per_hit)
         left = min(size, setting.dialogs - block * size)
         workers, indexes = np.unique(workers_of_hits(setting, hits), return_inverse=True)
         who = np.zeros((len(hits) * setting.raters, len(workers)), np.float32)
@@ -175,9 +194,7 @@ def grow_studies(
         by_slot = np.zeros((*shape, len(hits), setting.raters), np.float32)
         rng = stream(*key, block + 1)
         for rater, (weaker, better) in enumerate(_latents_by_rater(setting, crowd, rng, hits)):
-            scores = _scores(setting, weaker)
-            for index, shift in enumerate(shifts):
-                difference = outcome_difference(setting, _scores(setting, better, shift), scores)
+            for index, difference in enumerate(_differences(setting, weaker, better, shifts)):
                 # A dialog that counts as 0 adds nothing to any sum: so a study may end within a block or a HIT.
                 difference[:, left:] = 0
                 by_dialog[index] += difference
@@ -187,14 +204,14 @@ def grow_studies(
         sums.of_dialogs += np.einsum("...i,...i", by_dialog, by_dialog, dtype=np.int64)
         sums.by_worker[..., workers] += by_slot.reshape(*shape, -1) @ who
         sums.dialogs += left
-        in_hit = np.clip(left - setting.dialogs_per_hit * np.arange(len(hits)), 0, setting.dialogs_per_hit)
+        in_hit = np.clip(left - setting.pair_dialogs_per_hit * np.arange(len(hits)), 0, setting.pair_dialogs_per_hit)
         sums.answers_of_workers[workers] += in_hit.repeat(setting.raters) @ who
         yield sums
 
 
 def block_dialogs(setting: Setting) -> int:
     """Return how many dialogs a block has, in whole HITs."""
-    return max(1, BLOCK_DIALOGS // setting.dialogs_per_hit) * setting.dialogs_per_hit
+    return max(1, BLOCK_DIALOGS // setting.pair_dialogs_per_hit) * setting.pair_dialogs_per_hit
 
 
 def stream(*key: int) -> np.random.Generator:
@@ -209,13 +226,32 @@ def _latents_by_rater(setting: Setting, crowd: _Crowd, rng: np.random.Generator,
     def draw(share: float, *shape: int) -> Floats:
         return rng.standard_normal(shape, dtype=np.float32) * np.float32(math.sqrt(share))
 
-    effects, dialogs, simulations = setting.effects, len(hits) * setting.dialogs_per_hit, len(crowd.severity)
+    effects, dialogs, simulations = setting.effects, len(hits) * setting.pair_dialogs_per_hit, len(crowd.severity)
     replies = draw(effects.dialog, simulations, dialogs) + draw(effects.reply, 2, simulations, dialogs)
     for workers in workers_of_hits(setting, hits).T:
         of_worker = crowd.severity[:, workers] + crowd.taste[:, :, workers]
-        yield replies + of_worker.repeat(setting.dialogs_per_hit, axis=-1) + draw(effects.rest, 2, simulations, dialogs)
+        yield (
+            replies
+            + of_worker.repeat(setting.pair_dialogs_per_hit, axis=-1)
+            + draw(effects.rest, 2, simulations, dialogs)
+        )
 
 
-def _scores(setting: Setting, latents: Floats, shift: float = 0) -> npt.NDArray[np.int8]:
-    is_okay_or_good, is_good = (latents > np.float32(cut - shift) for cut in setting.cuts)
-    return is_okay_or_good.view(np.int8) + is_good.view(np.int8)
+def _differences(setting: Setting, weaker: Floats, better: Floats, shifts: Sequence[float]) -> Iterator[Scores]:
+    """Yield what the outcome gains in each answer, for each shift of the better generator."""
+    if setting.is_comparison:
+        lead, tied = better - weaker, setting.tied_below
+        for shift in shifts:
+            is_win, is_loss = lead > np.float32(tied - shift), lead < np.float32(-tied - shift)
+            yield is_win.view(np.int8) - is_loss.view(np.int8)
+        return
+    scores = _scores(setting, weaker)
+    for shift in shifts:
+        yield outcome_difference(setting, _scores(setting, better, shift), scores)
+
+
+def _scores(setting: Setting, latents: Floats, shift: float = 0) -> Scores:
+    scores = np.zeros(latents.shape, np.int8)
+    for cut in setting.cuts:
+        scores += (latents > np.float32(cut - shift)).view(np.int8)
+    return scores

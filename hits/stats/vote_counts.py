@@ -4,8 +4,22 @@ It stands apart from the code that counts them (hits.stats.counting_votes), beca
 """
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from hits.stats.estimates import Estimate, Interval, Undefined
+
+# How votes become verdicts: by more than half of them; by two of the first three, and where all three differ by a
+# fourth; or not at all, since each vote counts by itself.
+VerdictRule = Literal["majority", "fourth vote", "all votes"]
+
+
+def share_of_differing(win: float, tie: float, loss: float) -> float:
+    """Return the chance that three votes with these chances all differ, and a fourth is needed.
+
+    >>> round(share_of_differing(0.4, 0.3, 0.3), 3)
+    0.216
+    """
+    return 6 * win * tie * loss
 
 
 @dataclass(frozen=True)
@@ -47,8 +61,9 @@ class Tally:
 @dataclass(frozen=True)
 class PairVotes:
     """What was said of two generators. A vote is one worker's; a verdict is what more than half of the votes on an item
-    say. `split` items have no verdict, `unanimous` ones have the same vote from everybody, and `sign_p` is the exact
-    sign test's p-value on wins and losses among the verdicts, which is not corrected."""
+    say, or by another rule what a fourth vote decides. `split` items have no verdict, `unanimous` ones have the same
+    vote from everybody, and `differing` ones needed a fourth vote. `sign_p` is the exact sign test's p-value on wins
+    and losses among the verdicts, which is not corrected."""
 
     dataset: str | None
     first: str
@@ -58,6 +73,8 @@ class PairVotes:
     split: int
     unanimous: int
     sign_p: float | Undefined
+    differing: int = 0  # only where the rule asks for a fourth vote
+    rule: VerdictRule = "majority"
 
     @property
     def turned(self) -> "PairVotes":

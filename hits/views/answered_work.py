@@ -54,7 +54,7 @@ def answered_dialogs(assignment: Assignment) -> list[AnsweredDialog]:
         checks.setdefault(check.item_id, []).append(check)
     times = counted_times(assignment)
     frozen = frozen_hit(assignment.hit.study.key, assignment.hit.number, assignment.offering)
-    orders = [item.order(assignment.rotation) for item in frozen.items]
+    orders = [item.order(assignment.rotation, assignment.turned) for item in frozen.items]
     frames = frames_of_hit(frozen, assignment)
     return [
         _answered(

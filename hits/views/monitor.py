@@ -22,6 +22,7 @@ from hits.analysing import (
 )
 from hits.budgeting import Budget, budget_of, summarise_waiting
 from hits.crowds import check_may_change, crowd_of
+from hits.deciding import describe_fourth_votes
 from hits.designing import CostPart
 from hits.models import Offering, ScreeningRun
 from hits.models.money import cents_typed, money
@@ -165,6 +166,7 @@ def _live(request: HttpRequest, offering: Offering) -> dict[str, Any]:
         "refusals": refusals_of(offering),
         "refused_standings": refused_standings(offering),
         "waiting": summarise_waiting(offering),
+        "fourth_votes": describe_fourth_votes(offering),
         "picture": pace and pace_picture(pace),
         "pay": _pay(offering, progress),
         "passed": passed,

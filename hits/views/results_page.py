@@ -22,6 +22,7 @@ from hits.analysing import (
     results_from_json,
     source_of,
 )
+from hits.deciding import describe_fourth_votes
 from hits.models import Offering, Scope, ScreeningRun, StudyResults
 from hits.views.bundle import bundle_panel
 from hits.views.drawn_figures import drawn_figures
@@ -118,7 +119,8 @@ def _found(scope: Scope, row: StudyResults, request: HttpRequest) -> dict[str, A
     dialogs = f"{reverse('dialogs', args=[scope.study.name])}?market={scope.marketplace}&" if is_of_one else ""
     found = found_results(row, request.GET, dialogs)
     csv_address = reverse("leaderboard-csv", args=[scope.study.name])
-    return {**found, "bundle": bundle_panel(scope), "csv_address": csv_address}
+    fourth_votes = describe_fourth_votes(scope) if isinstance(scope, Offering) else ""
+    return {**found, "bundle": bundle_panel(scope), "csv_address": csv_address, "fourth_votes": fourth_votes}
 
 
 def found_results(row: StudyResults, query: QueryDict, dialogs: str) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from hits.designing import (
     plan_as_json,
     plan_question_id,
     plan_study_size,
+    planned_measure,
     save_draft,
     summarise,
     switch_crowd,
@@ -139,7 +140,11 @@ def _extras(study: Study, step: Step, checked: DraftCheck) -> dict[str, Any]:
     if step.key == CROWD:
         return {"chooser": filter_chooser(study.design)}
     if step.key in PLANNED_STEPS:
-        return {"summary": _summary_of(study.design, checked), "not_planned": why_not_planned(study.design)}
+        return {
+            "summary": _summary_of(study.design, checked),
+            "not_planned": why_not_planned(study.design),
+            "planned_measure": planned_measure(study.design),
+        }
     return {}
 
 

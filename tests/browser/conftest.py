@@ -30,6 +30,15 @@ AXE = ROOT / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 LAPTOP: Any = {"viewport": {"width": 1280, "height": 800}, "color_scheme": "light"}
 PHONE: Any = {"viewport": {"width": 320, "height": 640}, "color_scheme": "dark"}
 
+# What the look of a page decides, and what has to be named if only a phone shows it. The other rules are about the page
+# itself, and say the same on any device: asking all of them twice took a fifth of the browser's time.
+ON_A_PHONE = (
+    "color-contrast link-in-text-block scrollable-region-focusable aria-hidden-focus nested-interactive "
+    "button-name link-name label select-name summary-name"
+).split()
+ALL_RULES: dict[str, Any] = {"resultTypes": ["violations"], "preload": False}  # no rule reads styles from their files
+RULES_OF_A_PHONE: dict[str, Any] = {**ALL_RULES, "runOnly": {"type": "rule", "values": ON_A_PHONE}}
+
 # A line of text has one rectangle, and a link or chip within it one of its own.
 TORN_NAMES = """[...document.querySelectorAll("th")].filter((name) => {
   const range = document.createRange();
@@ -114,12 +123,13 @@ def check_accessibility() -> CheckAccessibility:
     def check(page: Page) -> None:
         if connection.vendor == "postgresql":
             return
-        page.evaluate(AXE.read_text())
+        if not page.evaluate("'axe' in window"):
+            page.evaluate(AXE.read_text())
         was_size, was_dark = page.viewport_size, page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
-        for device in (LAPTOP, PHONE):
+        for device, rules in ((LAPTOP, ALL_RULES), (PHONE, RULES_OF_A_PHONE)):
             page.set_viewport_size(device["viewport"])
             page.emulate_media(color_scheme=device["color_scheme"], reduced_motion="reduce")
-            violations = page.evaluate("async () => (await axe.run({resultTypes: ['violations']})).violations")
+            violations = page.evaluate("async (rules) => (await axe.run(rules)).violations", rules)
             serious = [
                 f"{found['id']}: {node['html'][:150]}"
                 for found in violations

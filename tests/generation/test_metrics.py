@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from generation.metrics.bleu import bleu, sentence_bleu
@@ -14,6 +15,7 @@ from generation.metrics.distinct import distinct
 from generation.metrics.emotion_accuracy import share_within
 from generation.metrics.label_accuracy import weighted
 from generation.metrics.perplexity import perplexity
+from generation.metrics.reply_ranking import count_found, hundreds
 from generation.metrics.words import words_of
 
 REPLIES = ["i am so sorry to hear that .", "that is great !", "did you go to the store with her ?"]
@@ -141,3 +143,22 @@ def test_distinct_and_emotions_of_published_outputs_are_near_what_their_authors_
             )
             assert share is not None
             assert known[n - 1] < 100 * share < 2 * known[n - 1]  # of half the replies: more is different
+
+
+def test_p_at_1_100_shuffles_into_whole_hundreds_always_the_same_way_and_counts_own_replies() -> None:
+    groups = hundreds(range(5259))
+
+    assert [len(group) for group in groups] == [100] * 52
+    assert len({number for group in groups for number in group}) == 5200
+    assert groups == hundreds(range(5259))
+    assert sorted(groups[0]) != groups[0]
+    assert [len(group) for group in hundreds(range(1000))] == [100] * 10  # a full last one stays
+    assert count_found([[3.0, 1.0, 2.0], [9.0, 1.0, 0.0], [0.0, 0.0, 1.0]]) == 2
+
+
+def test_random_scores_find_one_of_a_hundred() -> None:
+    rng = np.random.default_rng(0)
+
+    found = sum(count_found(rng.random((100, 100)).tolist()) for _ in range(100))
+
+    assert found / 10_000 == pytest.approx(0.01, abs=0.003)

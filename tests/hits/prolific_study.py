@@ -7,13 +7,13 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
 
-from hits.batching import build_hits
 from hits.crowds import open_crowd
 from hits.designing import create_study
 from hits.models import Offering, Payment, offering_for
 from hits.syncing import Synced, sync
 from localprolific import misbehaving
 from localprolific.behaviour import set_behaviour
+from tests import snapshots
 from tests.conftest import DEMO
 from tests.hits.crowd import now
 
@@ -34,7 +34,7 @@ def drafted(example_corpus: None, researcher: User, transactional_db: None) -> O
     study = create_study({**DEMO, "crowd": PARTICIPANTS, "pay": POUNDS})
     study.owner = researcher
     study.save()
-    build_hits(study)
+    snapshots.build(study)
     study.refresh_from_db()
     return offering_for(study, "prolific.local")
 

@@ -69,14 +69,26 @@ def test_until_a_study_is_complete_the_missing_dialogs_are_said_to_begin_at_whol
     assert said not in " ".join(assumptions(table, results.main, replace(INTERIM, is_complete=True)))
 
 
+def test_the_numbers_of_dialogs_are_said_to_be_too_low_where_few_workers_rated() -> None:
+    found = analyse(drawn_frame(seed=5, one=ALSO, other=SAME), plan=Plan("share of best"))
+    [table] = found.main.comparisons
+    some = Separation(table.dataset, "one", "other", 0.1, dialogs_now=40, dialogs=160, cost_cents=2900, currency="USD")
+    main, verdicts = replace(found.main, separations=(some,)), replace(INTERIM, is_complete=True)
+
+    def said(workers: float) -> str:
+        return " ".join(assumptions(replace(table, effective_workers=workers), main, verdicts))
+
+    assert "too low if as few workers go on" in said(9.7)
+    assert "worth that of 9.7." in said(9.7)
+    assert "too low" not in said(10.0)
+
+
 def test_what_the_planner_cant_say_is_said_to_be_so() -> None:
     same = analyse(drawn_frame(seed=5, one=ALSO, other=SAME), plan=Plan("share of best"))
     assert same.main.comparisons[0].comparisons[0].verdict == "not told apart"
     by_mean = analyse(_five_points(), plan=Plan("mean score"))
 
-    assert "can't be computed: the planner can't simulate mean scores on this scale" in answer_of(
-        with_separations(by_mean, PRICING)
-    )
+    assert "To tell one from other is beyond reach" in answer_of(with_separations(by_mean, PRICING))
     assert "takes about" not in answer_of(same), "ratings from elsewhere have no price"
 
 

@@ -127,6 +127,17 @@ def test_exclusions_are_in_words_with_agreement_before_and_after(sources: Source
     assert "per hour" in told
 
 
+def test_the_methods_count_how_often_other_rules_were_tried(sources: Sources) -> None:
+    assert sources.facts.screened is not None
+    screened = sources.facts.screened.model_copy(update={"exploratory_screenings": 3})
+    tried = replace(sources, facts=sources.facts.model_copy(update={"screened": screened}))
+
+    said = "Other rules than those of the design were tried 3 times."
+
+    assert said in methods_markdown(tried)
+    assert said not in methods_markdown(sources)
+
+
 def test_the_methods_say_for_which_pairs_few_raters_decided_otherwise() -> None:
     many, few = (drawn_frame(seed, 30, workers) for seed, workers in ((1, 40), (2, 5)))
     few["dialog"] += 10_000

@@ -14,7 +14,6 @@ from django.test import Client
 
 from generation.models import Candidate
 from hits.analysing import analyse_study, choose_dialogs, compute_results, find_rated_dialogs, report_as_text, report_of
-from hits.batching import build_hits
 from hits.collecting import collect
 from hits.crowds.mturk.client import MTurkMarket
 from hits.designing import create_study
@@ -25,11 +24,17 @@ from hits.protocols import PROTOCOLS
 from hits.stats import Estimate, Undefined
 from hits.stats.coded_ratings import NOT_FOR_COMPARISONS
 from hits.views.dialogs_page import ShownCard
+from tests import snapshots
 from tests.conftest import DEMO
 from tests.hits.crowd import CrowdWorker, now, people, publish
 from tests.hits.toy_duels import Duels
 
 SETTINGS = {**DEMO, "protocol": "duels"}
+
+# For tests that draw figures: with three datasets, that takes most of their time.
+of_one_dataset = pytest.mark.parametrize(
+    "study", [{"datasets": [{"name": "example-empathetic", "dialogs": 20}]}], indirect=True, ids=["one dataset"]
+)
 
 
 @pytest.fixture(autouse=True)
@@ -37,12 +42,12 @@ def pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(PROTOCOLS, "duels", Duels)
 
 
-@pytest.fixture
-def study(example_corpus: None, researcher: User) -> Study:
-    study = create_study(SETTINGS)
+@pytest.fixture(params=[{}], ids=["three datasets"])
+def study(request: pytest.FixtureRequest, example_corpus: None, researcher: User) -> Study:
+    study = create_study({**SETTINGS, **request.param})
     study.owner = researcher
     study.save()
-    build_hits(study)
+    snapshots.build(study)
     study.refresh_from_db()
     return study
 
@@ -166,6 +171,7 @@ def test_results_of_comparisons_rank_models_and_say_what_is_not_defined(worked: 
     assert f"undefined: {NOT_FOR_COMPARISONS}" in words
 
 
+@of_one_dataset
 @pytest.mark.django_db(transaction=True)
 def test_the_bundle_has_opponents_and_is_accepted(worked: Study, tmp_path: Path) -> None:
     call_command("export_study", "demo", "--out", str(tmp_path / "bundle"), stdout=io.StringIO())
@@ -197,6 +203,7 @@ def test_who_always_prefers_the_same_place_is_left_out(hit: Hit, offering: Offer
     assert evidence == {"the first place"}
 
 
+@of_one_dataset
 @pytest.mark.django_db(transaction=True)
 def test_the_pages_show_what_was_compared(worked: Study, offering: Offering, researcher_client: Client) -> None:
     call_command("screen_study", "demo", stdout=io.StringIO())

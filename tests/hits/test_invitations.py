@@ -36,6 +36,7 @@ from hits.monitoring import count_progress
 from hits.publishing import plan_publishing, publish_hits, stop_study
 from hits.serving import restore_invitation, revoke_invitation
 from hits.serving.bonus_words import UNPAID_REHEARSAL
+from tests import snapshots
 from tests.conftest import DEMO
 from tests.hits.crowd import now
 from tests.hits.test_links import FOR_LINKS, Visitor, collected, run
@@ -45,7 +46,7 @@ BROWSER = {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Site": "none"}
 
 def offered(hits: int = 3, **crowd: Any) -> Offering:
     study = create_study({**DEMO, "crowd": {**FOR_LINKS, **crowd}})
-    build_hits(study)
+    snapshots.build(study)
     study.refresh_from_db()
     run("publish_hits", "demo", "--crowd", "link", "--hits", str(hits))
     return offering_for(study, "link.trial")

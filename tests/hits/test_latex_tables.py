@@ -136,3 +136,15 @@ def test_few_ratings_of_a_slice_are_counted_and_not_shown() -> None:
 
     assert re.search(r"rare, A & -- & \d \\\\", text), text
     assert re.search(r"usual, A & \$", text)
+
+
+def test_what_another_tool_calls_its_criteria_never_becomes_a_path() -> None:
+    frame = drawn_frame(5, 12, 6, None, one=(0.5, 0.3, 0.2), other=(0.3, 0.3, 0.4))
+    names = ["care", "../../wit & care"]
+    both = pd.concat([frame.assign(criterion=pd.Categorical([name] * len(frame), names)) for name in names])
+
+    made = latex_tables(report_of(analyse(both)))
+
+    assert {"criterion-1-table5.tex", "criterion-2-table5.tex"} <= set(made)
+    assert all(re.fullmatch(r"[\w-]+\.tex", name) for name in made), sorted(made)
+    assert r"\label{tab:criterion-2-results}" in made["criterion-2-table5.tex"]

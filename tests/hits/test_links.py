@@ -30,6 +30,7 @@ from hits.models import (
 )
 from hits.publishing import stop_study
 from hits.syncing import sync
+from tests import snapshots
 from tests.conftest import DEMO, ROOT
 from tests.hits.crowd import now
 from tests.hits.working import page_data
@@ -53,7 +54,7 @@ def run(*words: str) -> str:
 
 def offered(**design: Any) -> Offering:
     study = create_study({**DEMO, "crowd": FOR_LINKS, **design})
-    build_hits(study)
+    snapshots.build(study)
     study.refresh_from_db()
     run("publish_hits", "demo", "--crowd", "link", "--hits", "2")
     return offering_for(study, "link.trial")

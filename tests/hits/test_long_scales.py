@@ -172,10 +172,11 @@ def test_each_criterion_s_confidence_sequence_is_planned_on_its_own_scale(monkey
 def study(monkeypatch: pytest.MonkeyPatch, example_corpus: None, researcher: User, market: MTurkMarket) -> Study:
     """A study with a seven-point scale and a slider, that a simulated crowd has answered."""
     monkeypatch.setitem(PROTOCOLS, "scales", Scales)
-    study = create_study({**DEMO, "protocol": "scales"}, researcher)
+    dialogs = [{"name": "example-empathetic", "dialogs": 20}]
+    study = create_study({**DEMO, "protocol": "scales", "datasets": dialogs}, researcher)
     build_hits(study)
     study.refresh_from_db()
-    publish(study, market, 3)
+    publish(study, market, 2)
     call_command("simulate_crowd", "demo", "--seed", "7", stdout=io.StringIO())
     call_command("sync_hits", "demo", stdout=io.StringIO())
     return study

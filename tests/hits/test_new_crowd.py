@@ -24,6 +24,7 @@ from hits.paying.payments import ANSWER_LOST
 from hits.publishing import block, resume_study
 from hits.replacing import replace_lost_assignments
 from hits.syncing import sync
+from tests import snapshots
 from tests.conftest import DEMO
 from tests.hits.crowd import now
 from tests.hits.toy_crowd import ToyCrowd, ToyMarket
@@ -44,7 +45,7 @@ def study(example_corpus: None, researcher: User, transactional_db: None) -> Stu
     study = create_study({**DEMO, "crowd": ANYBODY})
     study.owner = researcher
     study.save()
-    build_hits(study)
+    snapshots.build(study)
     study.refresh_from_db()
     return study
 

@@ -10,7 +10,6 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 
 from generation.models import Candidate
-from hits.batching import build_hits
 from hits.collecting import collect
 from hits.crowds.mturk.client import MTurkMarket
 from hits.designing import create_study, parse_design
@@ -20,6 +19,7 @@ from hits.models import Hit, Rating, Study, offering_for
 from hits.models.design import StudyDesign
 from hits.monitoring import passed_by_worker
 from hits.protocols import PROTOCOLS
+from tests import snapshots
 from tests.conftest import DEMO
 from tests.hits.crowd import CrowdWorker, now, people, publish
 from tests.hits.toy_protocol import Stars
@@ -38,7 +38,7 @@ def hit(example_corpus: None, researcher: User, market: MTurkMarket) -> Hit:
     study = create_study(SETTINGS)
     study.owner = researcher
     study.save()
-    build_hits(study)
+    snapshots.build(study)
     study.refresh_from_db()
     publish(study, market, 1)
     return study.hits.get(number=0)

@@ -15,7 +15,6 @@ from django.test import Client
 from pytest_django import Settings
 
 from hits.analysing import find_pool, offerings_of
-from hits.batching import build_hits
 from hits.budgeting import budget_of, set_cap
 from hits.budgeting.budget import OverBudget
 from hits.crowds import Visit, open_crowd
@@ -29,6 +28,7 @@ from hits.serving.frozen import frozen_study
 from hits.serving.opening_assignments import open_free_assignment
 from hits.tasks import stop_hits_of_offering
 from localprolific.behaviour import set_behaviour
+from tests import snapshots
 from tests.conftest import DEMO
 from tests.hits.crowd import now
 from tests.hits.test_researcher_api import Program
@@ -50,7 +50,7 @@ def _make(researcher: User, **pay: str) -> Study:
     made = create_study({**DEMO, "crowd": ANYWHERE, "pay": {**DOLLARS, **pay}})
     made.owner = researcher
     made.save()
-    build_hits(made)
+    snapshots.build(made)
     made.refresh_from_db()
     return made
 

@@ -186,5 +186,5 @@ def test_a_study_in_which_each_pair_has_too_few_dialogs_is_warned_before_it_is_f
 
     [warning] = [one for one in warn_of_analysis(design, 12) if "dialogs" in one and "worker" not in one]
 
-    assert "4 dialogs" in warning
-    assert not [one for one in warn_of_analysis(each, 12) if "4 dialogs" in one]
+    assert "3 dialogs" in warning, "a third of those that are no checkpoints"
+    assert not [one for one in warn_of_analysis(each, 12) if "3 dialogs" in one]

@@ -339,7 +339,7 @@ def test_the_command_says_so_when_a_study_can_find_nothing() -> None:
         ("--dialogs 1", "There must be 2 to 1,000,000 dialogs, not 1."),
         ("--dialogs 100 --good .9", "The proportions of good, okay and bad must be above 0 and add up to 1"),
         ("--dialogs 100 --effect-worker .9", "none below 0, and together below 1"),
-        ("--dialogs 100 --reward 0", "The reward must be at least one cent"),
+        ("--dialogs 100 --reward=-1", "The reward can't be negative; 0 means that there is none."),
         ("--dialogs 100 --reward 0.405", "The reward must be an amount of whole cents, like 0.40, not 0.405."),
         ("--dialogs 100 --bonus nan", "The bonus must be an amount of whole cents, like 0.40, not nan."),
         ("--dialogs 100 --bonus=-1", "The bonus can't be negative"),

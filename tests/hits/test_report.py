@@ -7,6 +7,7 @@ import pytest
 
 from hits.analysing import Cell, Kind, Report, Section, analyse, report_as_text, report_of
 from hits.analysing.figures.alternative_texts import alternative_text
+from hits.analysing.report_answers import agreement
 from hits.analysing.report_circumstances import true_values
 from hits.exporting.report_latex import latex_tables
 from hits.stats import Effects, Interval, PairTest, Undefined
@@ -149,3 +150,20 @@ def test_dawid_and_skenes_model_says_when_it_has_not_settled() -> None:
 
     assert "had not settled" not in notes[0]
     assert notes[1].startswith("Dawid and Skene's model had not settled after 200 steps")
+
+
+def test_intervals_of_agreement_by_few_raters_are_said_to_be_rough() -> None:
+    main = analyse(drawn_frame(seed=1, dialogs=20)).main
+
+    def notes_with(workers: float) -> tuple[str, ...]:
+        tables = tuple(replace(one, effective_workers=workers) for one in main.comparisons)
+        return agreement(replace(main, comparisons=tables)).notes
+
+    assert notes_with(3.0)[0].startswith("The work is worth that of fewer than 10 equally busy workers: read these")
+    assert notes_with(10.0) == ()
+
+
+def test_intervals_beside_corrected_verdicts_are_said_to_be_uncorrected(report: Report) -> None:
+    lead = report.criteria[0].section("comparisons").lead
+
+    assert "P-values are corrected by Holm's method; the 95 % intervals are not corrected." in lead

@@ -88,7 +88,8 @@ def run(data: Path, tmp_path: Path) -> Run:
         kind: str, out: str, *, part: str = GENERATOR, start: str = "", dropout: float = 0.1, training: Path = data,
         validation: Path | None = data, listener: Listener | None = None, world: World = ALONE, width: int = 16,
         tokenizer: Path | None = None, vocabulary: int = 300, sizes: dict[str, Any] | None = None,
-        options: dict[str, Any] | None = None, **settings: Any,
+        options: dict[str, Any] | None = None, labeller: Path | None = None,
+        **settings: Any,
     ) -> RunState:  # fmt: skip
         place = tmp_path / out
         plan = Plan(
@@ -97,9 +98,10 @@ def run(data: Path, tmp_path: Path) -> Run:
             out=place,
             run_folder=run_folder(place, "" if part == GENERATOR else part),
             start=start and str(tmp_path / start),
+            takes={"labeller": str(labeller)} if labeller else {},
             tokenizer=tokenizer,
             vocabulary_size=vocabulary,
-            sizes={} if start or part != GENERATOR else sizes or SIZES | {"dropout": dropout, "width": width},
+            sizes=_sizes(start or part != GENERATOR, sizes, dropout, width),
             options=options or {},
         )
         chosen = TrainingSettings(**PACE | settings)
@@ -117,3 +119,9 @@ def empathy_run(run: Run) -> Run:
         return run(kind, out, **usual | settings)
 
     return train_small
+
+
+def _sizes(has_own: bool | str, sizes: dict[str, Any] | None, dropout: float, width: int) -> dict[str, Any]:
+    if sizes is not None:
+        return sizes
+    return {} if has_own else SIZES | {"dropout": dropout, "width": width}

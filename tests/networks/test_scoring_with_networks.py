@@ -8,11 +8,17 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.test import Client
 
 from generation.contexts import Context
 from generation.emotions import LABEL_IDS
+from generation.importing import import_dialogs
+from generation.metrics.reply_ranking import count_found, hundreds
 from generation.metrics.similarity import similarities
 from generation.models import Candidate, CandidateScore, GeneratorScore
+from tests.conftest import WriteFile
+from tests.networks.training_runs import THINGS, Run
+from tests.pages import html_of
 
 TEXTS = ["I'm so sorry to hear that.", "That is sad, my condolences to you and all of your family!", "A bicycle."]
 
@@ -102,3 +108,29 @@ def _one_by_one(network: Any, tokenizer: Any, context: Context, gold: str) -> tu
             )
         total += float(logits[0, -1].log_softmax(dim=-1)[reply[place]])
     return total, len(reply) - 1
+
+
+def test_a_retrieval_answers_says_where_replies_are_from_and_is_scored_by_p_at_1_100(
+    run: Run, tmp_path: Path, write_lines: WriteFile, researcher_client: Client
+) -> None:
+    from generation.registry import load_kind
+
+    run("retrieval", "trained", max_steps=8, validate_every=8)
+    lines = [{"id": n, "context": [f"I lost my {THINGS[n % 8]} {n}."], "reference": f"Poor {n}."} for n in range(130)]
+    import_dialogs(write_lines(*lines), "ED")
+
+    told = {"dataset": "ED", "generator": "chooser", "kind": "retrieval", "checkpoint": str(tmp_path / "trained")}
+    call_command("generate_candidates", **told, here=True)
+    call_command("score_candidates", dataset="ED", without_similarity=True, device="cpu")
+
+    score = GeneratorScore.objects.get(metric="precision_at_1_100")
+    kind: Any = load_kind("retrieval").load(str(tmp_path / "trained"), {}, "cpu")
+    ids = Candidate.objects.order_by("dialog__external_id").values_list("pk", flat=True)
+    dialogs = [Candidate.objects.get(pk=pk).dialog for pk in sorted(hundreds(list(ids))[0])]
+    contexts = [Context(tuple(dialog.turns)) for dialog in dialogs]
+    found = count_found(kind.match_replies(contexts, [dialog.gold for dialog in dialogs]))
+    assert (score.scored_count, score.value) == (100, found / 100)
+    candidate = Candidate.objects.order_by("pk")[0]
+    assert candidate.source["dataset"] == "dialogs.jsonl"
+    shown = html_of(researcher_client.get(f"/dialogs/{candidate.dialog_id}/"))
+    assert f"turn {candidate.source['turn']} of {candidate.source['dialog']}" in " ".join(shown.split())

@@ -1,5 +1,6 @@
 """manage.py import_dialogs: import dialogs from a file, or from a folder or archive of subtitles, into a dataset."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,7 @@ from django.core.management.base import CommandParser
 from django.db.models import QuerySet
 
 from generation.corpora.formats import describe_formats, dialog_formats
+from generation.corpora.turn_model import load_turn_model
 from generation.importing import ImportCounts, ImportOptions, import_dialogs
 from generation.management.import_command import ImportCommand
 from generation.models import Dataset
@@ -34,7 +36,13 @@ docs/formats.md describes the formats:
             "--format", choices=sorted(dialog_formats()), help="guessed from the file's name if left out"
         )
 
+        parser.add_argument(
+            "--turns", type=Path, metavar="MODEL", help="for subtitles: a model of train_turns, which tells who goes on"
+        )
+
     def run(self, path: Path, options: dict[str, Any], import_options: ImportOptions) -> ImportCounts:
+        if options["turns"]:
+            import_options = replace(import_options, turns=load_turn_model(options["turns"]))
         return import_dialogs(path, options["dataset"], options["format"], import_options)
 
     def what_it_makes(self, path: Path, options: dict[str, Any]) -> QuerySet[Dataset]:

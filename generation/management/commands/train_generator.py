@@ -45,7 +45,7 @@ def _describe_kinds() -> str:
     for kind, line in FAMILIES.items():
         lines.append(f"{kind}: {line.about}.")
         lines += [f"    --part {part}: {purpose}" for part, purpose in list(line.parts.items())[1:]]
-        lines += [f"    --{name} FOLDER: {what}" for name, what in line.takes.items()]
+        lines += [f"    --{name} PATH: {what}" for name, what in line.takes.items()]
         lines += [f"    {_as_option(name)}: {option.about}" for name, option in line.options.items()]
     return "\n".join(lines)
 
@@ -88,7 +88,7 @@ docs/training.md has recipes and their results."""
             "--part", choices=list(_PARTS), help="which part of the checkpoint to train; if left out, its network"
         )
         for name, what in _TAKEN.items():
-            parser.add_argument(f"--{name}", default="", metavar="FOLDER", help=f"put into the checkpoint: {what}")
+            parser.add_argument(f"--{name}", default="", metavar="PATH", help=f"put into the checkpoint: {what}")
         parser.add_argument("--tokenizer", type=Path, metavar="FOLDER", help="use its tokenizer.json")
         parser.add_argument(
             "--vocabulary", type=int, help="without --tokenizer, the most tokens of the one to train (default 8000)"

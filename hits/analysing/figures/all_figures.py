@@ -21,6 +21,7 @@ from hits.analysing.report_order import in_one_order
 from hits.analysing.reporting import report_of
 from hits.analysing.results import CriterionResults, Results
 from hits.screening import Funnel
+from hits.stats import Undefined
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,6 +39,12 @@ DRAWINGS: "Mapping[str, Callable[[Any, float], Figure]]" = {
     "labels": draw_labels,
     "metrics": draw_metrics,
     "funnel": draw_funnel,
+}
+# What no figure shows is left out of what a picture keeps: true values name workers, and change more often than all
+# that is drawn.
+NOT_DRAWN: dict[str, Any] = {
+    "true_values": Undefined("no figure shows them"),
+    **dict.fromkeys(("dependences", "variants", "sequences", "slices", "separations"), ()),
 }
 
 
@@ -132,7 +139,8 @@ def _pictures(found: CriterionResults, section: Section, name: str) -> Iterator[
     for number, (of_part, said) in enumerate(parts, start=1):
         title = section.figure if len(parts) == 1 else f"{section.figure} ({number} of {len(parts)})"
         its_name = name if number == 1 else f"{name}-{number}"
-        yield Picture(its_name, title, alternative_text(said), section.key, of_part, section=name)
+        shown = replace(of_part, **NOT_DRAWN)
+        yield Picture(its_name, title, alternative_text(said), section.key, shown, section=name)
 
 
 def _mark(picture: Picture, warning: str) -> Picture:

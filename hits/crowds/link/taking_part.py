@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
-from hits.models import Answer, Assignment, HitPlaces, Offering, Publication, Standing
+from hits.models import Answer, Assignment, HitPlaces, Offering, Publication, SharedBlock, Standing
 from hits.models.assignment import AssignmentQuerySet
 
 
@@ -77,10 +77,14 @@ def left_for_each(offering: Offering, done_or_held: dict[str, int]) -> dict[str,
 
     Places whose time is over count once they are free: a sync sees to it.
     """
-    limit, seen = _limit(offering), defaultdict(set)
+    limit = _limit(offering)
+    seen: dict[str, set[int]] = defaultdict(set)
     blocked = set(_blocks(offering).values_list("crowd_worker_id", flat=True))
+    shared: dict[int, set[int]] = defaultdict(set)
+    for block, other in SharedBlock.objects.filter(study=offering.study_id).values_list("block", "other"):
+        shared[block].add(other)
     for worker_id, block in Assignment.objects.filter(offering=offering).values_list("crowd_worker_id", "hit__block"):
-        seen[worker_id].add(block)
+        seen[worker_id] |= {block} | shared[block]
     places = HitPlaces.objects.filter(offering=offering, is_on_offer=True, taken__lt=F("places"))
     free = set(places.values_list("block", flat=True))
     return {
@@ -100,7 +104,9 @@ def _blocks(offering: Offering) -> QuerySet[Standing]:
 def _unseen(offering: Offering, worker_id: str) -> QuerySet[HitPlaces]:
     ours = Assignment.objects.filter(offering=offering, crowd_worker_id=worker_id)
     seen = ours.values("hit__block")
-    return HitPlaces.objects.filter(offering=offering, is_on_offer=True).exclude(block__in=seen)
+    shared = SharedBlock.objects.filter(study=offering.study_id, block__in=seen).values("other")
+    on_offer = HitPlaces.objects.filter(offering=offering, is_on_offer=True)
+    return on_offer.exclude(block__in=seen).exclude(block__in=shared)
 
 
 def _has_place(offering: Offering, worker_id: str, now: datetime) -> bool:

@@ -78,6 +78,12 @@ few minutes."""
             replaced = synced.replaced
             offered = count_of(replaced.added + replaced.reopened, "lost assignment is", "lost assignments are")
             self.stdout.write(f"{offered} on offer again.")
+        if synced.asked.hits:
+            votes, hits = count_of(synced.asked.items, "fourth vote"), count_of(synced.asked.hits, "HIT")
+            self.stdout.write(f"{votes} asked for, in {hits}.")
+        if synced.asked.beyond_budget:
+            undecided = count_of(synced.asked.beyond_budget, "item")
+            self.stdout.write(f"{undecided} undecided: no budget for a fourth vote.")
         if collected.gone:
             gone = count_of(collected.gone, "HIT was", "HITs were")
             self.stdout.write(f"{gone} deleted on the marketplace; put_up_again puts their dialogs up again.")

@@ -206,6 +206,18 @@ def test_three_raters_of_everything_are_warned_about_and_the_larger_p_value_coun
     assert any("do not generalise to others" in warning for warning in table.warnings)
 
 
+def test_of_three_raters_who_differ_the_t_test_speaks_though_all_their_dialogs_agree() -> None:
+    """Forty dialogs by the same three raters, who see 2, 1 and no difference: t = 1 / (1 / sqrt(3)) with 2 degrees."""
+    ratings = ratings_of({dialog: {"k": "gb", "l": "go", "m": "oo"} for dialog in range(40)})
+
+    [table] = compare_generators(ratings)
+
+    [one] = table.comparisons
+    assert isinstance(one.test, PairTest)
+    assert one.test.p_value == pytest.approx(0.225, abs=0.01)
+    assert one.verdict == "not told apart"
+
+
 def test_five_dialogs_can_not_show_anything_and_that_is_said() -> None:
     [table] = compare_generators(code_ratings(drawn_frame(seed=4, dialogs=5)))
 

@@ -1,12 +1,15 @@
 """Wins, losses and ties of a pair, as papers print A/B tests."""
 
+import math
+from itertools import product
+
 import numpy as np
 import pytest
 from scipy.stats import binomtest
 
 from hits.stats import Estimate, Interval, Undefined, count_votes
-from hits.stats.counting_votes import NO_VERDICT, sign_test, tally_verdicts
-from hits.stats.vote_counts import Tally
+from hits.stats.counting_votes import NO_VERDICT, VOTES_ALONE, decide_by_four, sign_test, tally_verdicts
+from hits.stats.vote_counts import Tally, share_of_differing
 from tests.hits.stats.small_frames import ratings_of
 from tests.hits.stats.test_compared_replies import compared
 
@@ -96,3 +99,47 @@ def test_each_pair_stands_for_itself() -> None:
         ("B", "C", 60),
     ]
     assert all(isinstance(one.verdicts, Tally) and one.verdicts.count + one.split == 20 for one in found)
+
+
+def test_the_first_three_votes_decide_and_where_they_differ_the_fourth() -> None:
+    said = {1: ["win", "loss", "win"], 2: ["win", "loss", "tie"], 3: ["loss", "tie", "win"], 4: ["win", "loss"]}
+    late = {5: ["win", "tie", "loss", "tie"]}  # somebody was late, so that nobody else need be asked
+    rows = [
+        (item, f"{number}", "A", "B", value)
+        for item, values in (said | late).items()
+        for number, value in enumerate(values)
+    ]
+    asked = [(2, "x", "A", "B", "loss"), (1, "x", "A", "B", "loss")]  # of item 1, a vote was replaced since
+    ratings = compared(*rows, *asked)
+    is_fourth = np.arange(len(rows) + len(asked)) >= len(rows)
+
+    [found] = count_votes(ratings.of(~is_fourth), "fourth vote", ratings.of(is_fourth))
+
+    assert isinstance(found.verdicts, Tally)
+    assert (found.verdicts.wins, found.verdicts.losses, found.verdicts.ties) == (1, 1, 1)
+    assert (found.differing, found.split, found.votes.count) == (3, 2, len(rows))
+
+
+def test_votes_amplify_to_the_verdicts_that_their_chances_give() -> None:
+    """Votes of .4, .3, .3: all that four people can say, each weighed by its chance."""
+    chances = {1.0: 0.4, -1.0: 0.3, 0.0: 0.3}
+    every = list(product(chances, repeat=4))
+    chance = np.array([math.prod(chances[one] for one in said) for said in every])
+    items = np.repeat(np.arange(len(every)), 3)
+    first = np.array([vote for said in every for vote in said[:3]])
+
+    decided, differing = decide_by_four(
+        items, first, np.arange(len(every)), np.array([said[3] for said in every]), len(every)
+    )
+
+    assert decided.sum(axis=0).tolist() == [1] * len(every)
+    assert decided @ chance == pytest.approx([0.4384, 0.2808, 0.2808])
+    assert 3 + differing @ chance == pytest.approx(3.216)
+    assert share_of_differing(0.4, 0.3, 0.3) == pytest.approx(0.216)
+
+
+def test_a_study_that_counts_votes_alone_has_no_verdicts() -> None:
+    [found] = count_votes(compared(*((1, worker, "A", "B", "win") for worker in "uvw")), "all votes")
+
+    assert (found.verdicts, found.sign_p, found.split) == (Undefined(VOTES_ALONE), Undefined(VOTES_ALONE), 0)
+    assert found.votes.wins == 3

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from hits.stats import Estimate, Interval, Undefined
-from hits.stats.clusters import Clusters
+from hits.stats.clusters import Clusters, spread_of
 from hits.stats.halo import TOO_FEW, criteria_correlations, pearson
 
 
@@ -82,3 +82,22 @@ def test_where_nothing_varies_or_little_is_known_it_says_so() -> None:
 
     assert criteria_correlations(frame, np.ones(len(frame), bool), ["care", "wit"])[0].pearson == Undefined(TOO_FEW)
     assert isinstance(criteria_correlations(same, np.ones(len(same), bool), ["care", "wit"])[0].pearson, Undefined)
+
+
+def test_few_raters_widen_the_interval_as_if_they_were_half_as_many() -> None:
+    """Twelve raters who rate everything: the truth about the raters is as uncertain as with half their freedom."""
+    rng = np.random.default_rng(8)
+    dialog, worker = (one.ravel() for one in np.indices((200, 12)))
+    habit = rng.normal(size=12)[worker]
+    x, y = (habit + 0.5 * rng.normal(size=2400) for _ in range(2))
+    clusters = Clusters.of(dialog, worker)
+
+    found = pearson(x, y, clusters)
+
+    assert isinstance(found, Estimate)
+    assert isinstance(found.interval, Interval)
+    zx, zy = ((one - one.mean()) / one.std() for one in (x, y))
+    influences = (zx * zy - found.value * (zx**2 + zy**2) / 2) / 2400
+    [variance] = spread_of(influences, clusters).variance
+    errors = (math.atanh(found.interval.high) - math.atanh(found.value)) * (1 - found.value**2) / math.sqrt(variance)
+    assert errors == pytest.approx(2.50, abs=0.02)  # Student's t with 11 / 2 degrees of freedom; with 11, it is 2.20

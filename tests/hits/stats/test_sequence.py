@@ -128,3 +128,20 @@ def test_an_interval_that_is_cut_off_gives_the_same_sequence() -> None:
 
     assert whole.low == pytest.approx(cut.low)
     assert whole.e_value == pytest.approx(cut.e_value)
+
+
+def test_a_sequence_stays_within_what_is_possible_and_its_evidence_is_the_same() -> None:
+    whole, cut = (sequence_finding(PAIR, estimate(0.8, 0.01), 0.25, most=most) for most in (2.0, 1.0))
+
+    assert isinstance(whole.high, float)
+    assert whole.high > 1
+    assert (cut.low, cut.high) == (whole.low, 1.0)
+    assert (cut.e_value, cut.decided) == (whole.e_value, "different")
+
+
+def test_a_sequence_that_would_hold_every_possible_difference_is_none() -> None:
+    found = sequence_finding(PAIR, estimate(0.1, 0.2), 0.25, most=1.0)
+
+    assert found.low == found.high == Undefined("it would hold every possible difference")
+    assert isinstance(found.p_value, float)
+    assert found.decided == ""
