@@ -1,9 +1,11 @@
-# make demo   set everything up, run the main job on embedded parts, serve the pages (SERVE=0: only the work)
+# make demo   set everything up, run the main job on embedded parts, serve the pages (SERVE=0: only the work;
+#             SYSTEMS=all: train a tiny network of every kind)
 # make test   set everything up, run all checks and tests
 # make lint   ruff, mypy, tsc, migrations     make bench   what is measured, as ratios
 
 PYTHON ?= python3.11
 SERVE ?= 1
+SYSTEMS ?= two
 PORT ?= 8000
 PY := .venv/bin/python
 BUILT := frontend/dist/researcher.js
@@ -17,7 +19,7 @@ unexport PYTHONUNBUFFERED
 .PHONY: demo test lint bench pytest constraints clean
 
 demo: .venv/installed $(BUILT)
-	$(PY) -m examples.demo --serve $(SERVE) --port $(PORT)
+	$(PY) -m examples.demo --serve $(SERVE) --port $(PORT) --systems $(SYSTEMS)
 
 test: lint pytest
 
@@ -46,6 +48,7 @@ bench: .venv/installed $(BUILT) .venv/browser
 	$(PY) -m benchmarks.worker_page
 	$(PY) -m benchmarks.worker_effort
 	$(PY) -m benchmarks.sync_chaos
+	$(PY) -m benchmarks.fourth_votes_chaos
 	$(PY) -m benchmarks.full_size
 	$(PY) -m benchmarks.screening
 	$(PY) -m benchmarks.screening_trials

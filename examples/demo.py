@@ -5,6 +5,7 @@ It is safe to run again: what exists stays, and only what is missing is made.
 
 import argparse
 import os
+import re
 import secrets
 import signal
 import socket
@@ -24,6 +25,7 @@ CORPUS = ROOT / "examples" / "corpus"
 DATASETS = {"example-subtitles": "subtitles", "example-emotional": "emotional", "example-empathetic": "empathetic"}
 STUDIES = {"demo.toml": "demo", "demo_trained.toml": "demo-trained"}
 BY_LINK = "demo-link"
+OF_ALL = "demo-all"
 PAGES = {
     "home": "",
     "datasets": "datasets/",
@@ -41,6 +43,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--serve", type=int, default=1, help="0: do the work and exit, without serving pages")
     parser.add_argument("--port", type=int, default=8000)
+    parser.add_argument("--systems", choices=["two", "all"], default="two", help="all: a tiny network of every kind")
     arguments = parser.parse_args()
 
     for name in set(VARIABLES) - {"VAR_DIR"}:  # embedded parts only, whatever the shell is set up for
@@ -56,12 +59,12 @@ def main() -> None:
     django.setup()
     prepare_database()
     import_corpus()
-    train_networks()
+    networks = train_networks(arguments.systems == "all")
     with background_process():
-        generate_replies()
+        generate_replies(networks)
         check_styles()
         score_replies()
-        make_study()
+        make_study(networks)
         publish_study()
         let_a_crowd_work()
         show_results()
@@ -86,18 +89,21 @@ def import_corpus() -> None:
     call_command("import_candidates", CORPUS / "candidates.jsonl")
 
 
-def train_networks() -> None:
+def train_networks(has_all: bool) -> dict[str, str]:
+    """Return the kinds of the networks that were trained, by their names."""
     from examples import tiny_networks
 
-    say("Training two tiny networks on it: the paper's Transformer and MEED2")
-    tiny_networks.train_networks(DATASETS)
+    what = "a tiny network of every kind" if has_all else "two tiny networks: the paper's Transformer and MEED2"
+    say(f"Training {what}")
+    networks = tiny_networks.all_networks() if has_all else tiny_networks.TWO_NETWORKS
+    return tiny_networks.train_networks(networks, DATASETS)
 
 
-def generate_replies() -> None:
+def generate_replies(networks: dict[str, str]) -> None:
     from examples import tiny_networks
 
     say("A background process lets them answer")
-    tiny_networks.generate_replies(DATASETS)
+    tiny_networks.generate_replies(networks, DATASETS)
 
 
 def score_replies() -> None:
@@ -109,13 +115,22 @@ def score_replies() -> None:
         call_command("score_candidates", dataset=dataset, without_similarity=True)
 
 
-def make_study() -> None:
+def make_study(networks: dict[str, str]) -> None:
+    from django.conf import settings
     from django.core.management import call_command
 
     say("Designing the study of examples/demo.toml and building its HITs; and one with the trained networks")
     for file, study in {**STUDIES, "demo_link.toml": BY_LINK}.items():
         call_command("create_study", ROOT / "examples" / file)
         call_command("build_hits", study)
+    if len(networks) > len(STUDIES):
+        say(f"And a study with all {len(networks)} networks side by side")
+        design = (ROOT / "examples" / "demo_trained.toml").read_text().replace('"demo-trained"', f'"{OF_ALL}"')
+        named = ", ".join(f'"{name}"' for name in sorted(networks))
+        side_by_side: Path = settings.VAR_DIR / f"{OF_ALL}.toml"
+        side_by_side.write_text(re.sub(r"^generators = .*", f"generators = [{named}]", design, flags=re.MULTILINE))
+        call_command("create_study", side_by_side)
+        call_command("build_hits", OF_ALL)
 
 
 def publish_study() -> None:

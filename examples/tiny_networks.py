@@ -5,55 +5,76 @@ They are so small and so briefly trained that their replies make little sense, b
 
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from django.conf import settings
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
 if TYPE_CHECKING:
     from generation.models import GenerationRun
 
-NETWORKS = {"tiny-transformer": "transformer", "tiny-meed2": "meed2"}
+TWO_NETWORKS = {"tiny-transformer": "transformer", "tiny-meed2": "meed2"}
 SIZES = "--width 32 --heads 4 --layers 1 --feed-forward 64 --vocabulary 600 --dropout 0".split()
 TRAINING = (
-    "--batch-size 32 --learning-rate 0.005 --max-steps 60 --validate-every 30 --patience 0 --save-every 1000 --seed 1"
+    "--batch-size 32 --learning-rate 0.005 --warmup-steps 1 --max-steps 60 --validate-every 30 --patience 0 "
+    "--save-every 1000 --seed 1"
 ).split()
-DECODING = ["method=nucleus", "top_p=0.8", "max_tokens=40", "batch_size=20"]
+DECODING = {"method": "nucleus", "top_p": 0.8, "max_tokens": 40}
 MOST_SECONDS = 300
 
 
-def train_networks(datasets: Iterable[str]) -> None:
-    for name, kind in NETWORKS.items():
-        folder = _folder(name)
-        if (folder / "config.json").exists():
-            print(f"  {name}: trained before")
-        else:
-            call_command("train_generator", kind, "--data", *datasets, "--out", str(folder), *SIZES, *TRAINING)
-    meed2 = _folder("tiny-meed2")
-    if not (meed2 / "predictor.safetensors").exists():
-        call_command(
-            "train_generator", "meed2", "--part", "predictor", "--data", *datasets, "--out", str(meed2), *TRAINING
-        )
+def all_networks() -> dict[str, str]:
+    """Return a name for a network of each kind that can be trained, and its kind."""
+    from generation.networks.families import generating_families
+
+    return TWO_NETWORKS | {f"tiny-{kind}": kind for kind in generating_families()}
 
 
-def generate_replies(datasets: Iterable[str]) -> None:
+def train_networks(networks: Mapping[str, str], datasets: Iterable[str]) -> dict[str, str]:
+    """Train what was not trained before, all parts of it. Return the networks without those that need more than
+    this: a file of the user's, for example."""
+    from generation.networks.families import FAMILIES
+
+    trained = {}
+    for name, kind in networks.items():
+        first, *others = FAMILIES[kind].parts
+        try:
+            _train(name, kind, first, datasets, SIZES)
+            for part in others:
+                _train(name, kind, part, datasets, [])
+            trained[name] = kind
+        except CommandError as error:
+            print(f"  {name}: left out. {error}")
+    return trained
+
+
+def _train(name: str, kind: str, part: str, datasets: Iterable[str], sizes: list[str]) -> None:
+    folder, is_first = _folder(name), bool(sizes)
+    if not (folder / ("config.json" if is_first else f"{part}.safetensors")).exists():
+        chosen = [] if is_first else ["--part", part]
+        call_command("train_generator", kind, "--data", *datasets, "--out", str(folder), *chosen, *sizes, *TRAINING)
+    elif is_first:
+        print(f"  {name}: trained before")
+
+
+def generate_replies(networks: Mapping[str, str], datasets: Iterable[str]) -> None:
     """Ask in the background process, through the broker, as the pages do."""
     from generation.models import GenerationRun
 
     for dataset in datasets:
-        for name, kind in NETWORKS.items():
+        for name, kind in networks.items():
             if _has_answered(name, dataset):
                 continue
-            described = ["--kind", kind, "--checkpoint", str(_folder(name)), *_settings()]
+            described = ["--kind", kind, "--checkpoint", str(_folder(name)), *_settings(name, kind)]
             call_command("generate_candidates", "--dataset", dataset, "--generator", name, *described, "--no-wait")
     deadline = time.monotonic() + MOST_SECONDS
     while GenerationRun.objects.going_on().exists():
         if time.monotonic() > deadline:
             sys.exit("Nothing was answered in five minutes; the process's messages are in var/demo-process.log.")
         time.sleep(0.2)
-    _print_runs(GenerationRun.objects.filter(generator__name__in=NETWORKS).order_by("pk"))
+    _print_runs(GenerationRun.objects.filter(generator__name__in=networks).order_by("pk"))
 
 
 def _has_answered(name: str, dataset: str) -> bool:
@@ -68,8 +89,17 @@ def _folder(name: str) -> Path:
     return settings.VAR_DIR / "demo-networks" / name
 
 
-def _settings() -> list[str]:
-    return [part for setting in DECODING for part in ("--setting", setting)]
+def _settings(name: str, kind: str) -> list[str]:
+    """Return options that say how to sample, if the kind samples."""
+    from generation.errors import SettingsRefused
+    from generation.registry import load_kind
+
+    try:
+        load_kind(kind).check(str(_folder(name)), DECODING)
+    except SettingsRefused:
+        return ["--setting", "batch_size=20"]
+    named = DECODING | {"batch_size": 20}
+    return [part for setting, value in named.items() for part in ("--setting", f"{setting}={value}")]
 
 
 def _print_runs(runs: "Iterable[GenerationRun]") -> None:

@@ -22,7 +22,7 @@ from generation.networks.empathy_config import EmpathyConfig
 from generation.networks.empathy_network import EmpathyDecoder, EmpathyNetwork, Prediction
 from generation.networks.empathy_objective import EmpathyObjective, word_losses
 from generation.networks.empathy_words import PAD, WordedContext, encode_turns, encode_words, load_words, train_words
-from generation.networks.families import option_of
+from generation.networks.families import FAMILIES, option_of
 from generation.networks.family import Family
 from generation.networks.tokenizing import decode_reply
 from generation.training.objective import IGNORED, Objective, Score
@@ -135,8 +135,7 @@ class EmpathyFamily(Family):
 
         def begin(network: EmpathyNetwork, tokenizer: Tokenizer) -> dict[str, Any]:
             found = {"vectors": fill_words(network.words, tokenizer, Path(vectors), say)} if vectors else {}
-            own = self.begin_training(network, tokenizer, plan)
-            return {"minimum_count": option_of(plan, "minimum_count"), **found, **own}
+            return {**found, **self.begin_training(network, tokenizer, plan)}
 
         recipe = Recipe(
             score=score,
@@ -146,6 +145,9 @@ class EmpathyFamily(Family):
             needs_labels=self.ranks_emotions,
             objective=self.objective,
             begin=begin,
+            identity={
+                name: option_of(plan, name) for name, one in FAMILIES[plan.kind].options.items() if not one.is_file
+            },
         )
         return prepare_generator(self, recipe, plan, world, say)
 

@@ -7,9 +7,10 @@ Shapes in comments: B dialogs, T tokens, S source tokens, H heads, D width of a 
 width of the feed-forward. "Windows" are the vectors of three neighbouring tokens side by side, [..., 3 * width].
 """
 
-from collections.abc import Iterator
+import copy
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import torch
 import torch.nn.functional as F
@@ -51,20 +52,25 @@ class Attention(nn.Module):
 
     def project(self, states: Tensor) -> KeysAndValues:
         """[B, T, W] -> keys and values, [B, H, T, D] each."""
-        return self._split_heads(self.key(states)), self._split_heads(self.value(states))
+        return self._split_heads(_times(states, self.key)), self._split_heads(_times(states, self.value))
 
     def forward(self, states: Tensor, memory: KeysAndValues, mask: Tensor | None) -> tuple[Tensor, Tensor]:
         """Return [B, T, W] and logits [B, H, T, S]. `mask` [B or 1, 1, T or 1, S] is True where a token may look."""
         keys, values = memory
-        logits = self._split_heads(self.query(states)) @ keys.transpose(2, 3) * keys.shape[3] ** -0.5
+        logits = self._split_heads(_times(states, self.query)) @ keys.transpose(2, 3) * keys.shape[3] ** -0.5
         if mask is not None:
             logits = logits.masked_fill(~mask, torch.finfo(logits.dtype).min / 2)
         seen = logits.softmax(dim=-1) @ values
-        return self.output(seen.transpose(1, 2).flatten(2)), logits
+        return _times(seen.transpose(1, 2).flatten(2), self.output), logits
 
     def _split_heads(self, states: Tensor) -> Tensor:
         """[B, T, H * D] -> [B, H, T, D]"""
         return states.view(*states.shape[:-1], self.heads, states.shape[-1] // self.heads).transpose(1, 2)
+
+
+def _times(states: Tensor, layer: nn.Linear) -> Tensor:
+    """Return what the layer gives without a bias. A stacked one has weights for each row of a batch."""
+    return states @ layer.weight.transpose(-2, -1)
 
 
 class Convolution(nn.Module):
@@ -73,11 +79,11 @@ class Convolution(nn.Module):
     def __init__(self, inputs: int, outputs: int) -> None:
         super().__init__()
         made = nn.Conv1d(inputs, outputs, 3)
-        self.weight, self.bias = made.weight, made.bias  # [outputs, inputs, 3] and [outputs]
+        self.weight, self.bias = made.weight, cast(nn.Parameter, made.bias)  # [outputs, inputs, 3] and [outputs]
 
     def forward(self, windows: Tensor) -> Tensor:
         """[..., 3 * inputs] -> [..., outputs]"""
-        return F.linear(windows, self.weight.transpose(1, 2).flatten(1), self.bias)
+        return windows @ self.weight.transpose(-2, -1).flatten(-2).transpose(-2, -1) + self.bias
 
 
 class FeedForward(nn.Module):
@@ -175,6 +181,37 @@ class DecoderLayer(nn.Module):
         normed = self.cross_attention_norm(states)
         crossed, logits = self.cross_attention(normed, memory.keys_and_values, memory.mask)
         return states + crossed, logits
+
+
+def stack_layers(layers: Sequence[DecoderLayer]) -> DecoderLayer:
+    """Return a layer that computes several at once: the first row of its batch is read by the first layer, the second
+    row by the second, and so on. Its weights are [rows, ...] and pass gradients on to the layers."""
+
+    def stack(weights: Sequence[Tensor]) -> Tensor:
+        stacked = torch.stack(list(weights))
+        return stacked[:, None] if stacked.dim() == 2 else stacked  # norms and biases apply to every word of a row
+
+    return cast(DecoderLayer, _with_weights(layers, stack))
+
+
+def choose_rows(stacked: DecoderLayer, rows: Tensor) -> DecoderLayer:
+    """Return a stacked layer whose first row is the given one's `rows[0]`, and so on. Rows may repeat."""
+    return cast(DecoderLayer, _with_weights([stacked], lambda weights: weights[0][rows]))
+
+
+def _with_weights(modules: Sequence[Any], change: Callable[[Sequence[Tensor]], Tensor]) -> Any:
+    """Return a module like the first one, with changed weights. It computes with them, but does not own them."""
+    first = modules[0]
+    made = copy.copy(first)
+    # nn.Module looks for weights in these two dictionaries. Its setters would only take new parameters.
+    made._parameters = {
+        name: None if weight is None else change([module._parameters[name] for module in modules])
+        for name, weight in first._parameters.items()
+    }
+    made._modules = {
+        name: _with_weights([module._modules[name] for module in modules], change) for name in first._modules
+    }
+    return made
 
 
 class DecoderLayers(nn.ModuleList):

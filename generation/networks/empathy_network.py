@@ -6,7 +6,7 @@ A network of these has `forward(source_ids, source_speakers, target_ids)`, and f
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 import torch
 from torch import Tensor, nn
@@ -95,7 +95,8 @@ class EmpathyState(ReplyState):
     of_dialogs: dict[str, Tensor] = field(default_factory=dict)  # what else a network remembers, a row for each dialog
 
     @classmethod
-    def begin(cls, layers: Sequence[DecoderLayer], encoded: Encoded, **of_dialogs: Tensor) -> "EmpathyState":
+    def begin(cls, layers: Sequence[DecoderLayer], encoded: Encoded, **own: Any) -> Self:
+        """Begin the replies of a batch. `own` are further fields: `of_dialogs`, and those of a subclass."""
         states = encoded.states
         dialogs = len(states)
         return cls(
@@ -103,7 +104,7 @@ class EmpathyState(ReplyState):
             memory_mask=encoded.mask,
             visible=torch.ones(dialogs, 1, 0, dtype=torch.bool, device=states.device),
             tails=[_empty_tail(layer, dialogs, states) for layer in layers],
-            of_dialogs=of_dialogs,
+            **own,
         )
 
     def read(self, number: int, layer: DecoderLayer, states: Tensor) -> tuple[Tensor, Tensor]:
@@ -128,7 +129,7 @@ class EmpathyState(ReplyState):
 
 
 def _empty_tail(layer: DecoderLayer, dialogs: int, like: Tensor) -> Tail:
-    inner, width = layer.feed_forward.inner.weight.shape[:2]
+    inner, width = layer.feed_forward.inner.weight.shape[-3:-1]
     return Tail(like.new_zeros(dialogs, 1, 2, width), like.new_zeros(dialogs, 1, 2, inner))
 
 

@@ -147,7 +147,7 @@ class Empdg(EmpathyNetwork):
     def begin_replies(self, source_ids: Tensor, source_speakers: Tensor) -> EmpathyState:
         read = self.read(source_ids, source_speakers)
         remembered = {"place_ids": read.place_ids, "emotion_logits": read.emotion_logits}
-        return EmpathyState.begin(list(self.decoder), read.memory, **remembered)
+        return EmpathyState.begin(list(self.decoder), read.memory, of_dialogs=remembered)
 
     def read_places(self, tokens: Tensor, state: EmpathyState) -> tuple[Tensor, Tensor]:
         """Read one more word of each beam, [B, beams]. Return the last states [B, beams, W] and the logits of the

@@ -26,6 +26,7 @@ class Option:
 
     default: Any  # its type is the option's
     about: str
+    is_file: bool = False  # a run is resumed with the same content, wherever the file is now
 
 
 @dataclass(frozen=True)
@@ -52,11 +53,11 @@ _LABELLER = {
 }
 _WORDS = {
     "minimum_count": Option(1, "leave out words that occur less often in the training data"),
-    "vectors": Option("", "start from the word vectors of this file, in word2vec's or GloVe's form"),
+    "vectors": Option("", "start from the word vectors of this file, in word2vec's or GloVe's form", is_file=True),
 }
 _WITHOUT = {"without": Option("", "leave a part of the network out, as an ablation of its paper does")}
 _OF_EMPDG = {
-    "lexicon": Option("", "a file of emotion words, one a line; adjectives count in any case"),
+    "lexicon": Option("", "a file of emotion words, one a line; adjectives count in any case", is_file=True),
     "discriminator_steps": Option(1000, "batches for the discriminators alone, before turns are taken"),
 }
 _EMOTION_WEIGHT = {"emotion_weight": Option(1.0, "how much recognising the emotion counts beside the words")}

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from generation.emotions import MOEL_EMOTIONS
 from generation.networks.empathy_config import EmpathyConfig
 from generation.networks.empathy_family import EmpathyFamily
-from generation.networks.empathy_layers import DecoderLayer, DecoderLayers, initialise
+from generation.networks.empathy_layers import DecoderLayer, DecoderLayers, choose_rows, initialise, stack_layers
 from generation.networks.empathy_network import EmpathyNetwork, EmpathyState, Encoded, Prediction
 from generation.networks.empathy_objective import EmpathyObjective, score_reply
 from generation.networks.families import option_of
@@ -71,36 +71,60 @@ class Moel(EmpathyNetwork):
         """[B, T, W] and weights [B, 32] -> the meta listener's states [B, T, W]. A listener reads only the dialogs in
         which its weight is not 0."""
         mixed, _ = self.shared(reply, self.shared.remember(*encoded))
-        weights = weights.to(mixed.dtype)
-        for number, listener in enumerate(self.listeners):
-            rows = weights[:, number].nonzero()[:, 0]
-            mask = None if encoded.mask is None else encoded.mask[rows]
-            heard, _ = listener(reply[rows], listener.remember(encoded.states[rows], mask))
-            mixed = mixed.index_add(0, rows, weights[rows, number, None, None] * heard)
+        rows, numbers = weights.nonzero(as_tuple=True)  # each is a dialog and a listener who reads it
+        listener = choose_rows(stack_layers(list(self.listeners)), numbers)
+        mask = None if encoded.mask is None else encoded.mask[rows]
+        heard, _ = listener(reply[rows], listener.remember(encoded.states[rows], mask))
+        mixed = mixed.index_add(0, rows, weights[rows, numbers, None, None].to(mixed.dtype) * heard)
         states, _ = self.meta(mixed, self.meta.remember(*encoded))
-        found: Tensor = states
-        return found
+        return cast(Tensor, states)
 
-    def begin_replies(self, source_ids: Tensor, source_speakers: Tensor) -> EmpathyState:
+    def begin_replies(self, source_ids: Tensor, source_speakers: Tensor) -> "MoelState":
         encoded = self.encode(source_ids, source_speakers)
         weights = mixture(self.name_emotions(encoded), self.config.mixed_listeners)
-        return EmpathyState.begin([*self.listeners, self.shared, self.meta], encoded, weights=weights)
+        weights, numbers = weights.topk(self.config.mixed_listeners, dim=1)  # [B, mixed]
+        listener = choose_rows(stack_layers(list(self.listeners)), numbers.flatten())
+        rows = torch.arange(len(weights), device=weights.device).repeat_interleave(weights.shape[1])
+        spread = Encoded(encoded.states[rows], None if encoded.mask is None else encoded.mask[rows])
+        heard = EmpathyState.begin([listener], spread)
+        of_dialogs = {"weights": weights}
+        return MoelState.begin([self.shared, self.meta], encoded, listener=listener, heard=heard, of_dialogs=of_dialogs)
 
-    def read_tokens(self, tokens: Tensor, state: EmpathyState) -> Tensor:
+    def read_tokens(self, tokens: Tensor, state: "MoelState") -> Tensor:  # type: ignore[override]
         state.make_room(tokens.shape[1])
         reply = self.embed_reply(tokens, state.position)
-        weights = state.of_dialogs["weights"].to(reply.dtype)
-        shared_number = len(self.listeners)
-        mixed, _ = state.read(shared_number, self.shared, reply)
-        is_heard = weights.any(dim=0).tolist()
-        for number, listener in enumerate(self.listeners):
-            if is_heard[number]:  # by any dialog of the batch
-                heard, _ = state.read(number, listener, reply)
-                mixed = mixed + weights[:, number, None, None] * heard
-        states, _ = state.read(shared_number + 1, self.meta, mixed)
+        mixed, _ = state.read(0, self.shared, reply)
+        mixed = mixed + state.listen(reply)
+        states, _ = state.read(1, self.meta, mixed)
         state.position += 1
         normed: Tensor = self.reply_norm(states)
         return normed
+
+
+@dataclass(kw_only=True)
+class MoelState(EmpathyState):
+    """Each dialog is read by its own listeners. They are rows of one stacked layer, with a state of their own."""
+
+    listener: DecoderLayer
+    heard: EmpathyState  # of B * mixed rows
+
+    def listen(self, reply: Tensor) -> Tensor:
+        """[B, beams, W] -> [B, beams, W]"""
+        weights = self.of_dialogs["weights"].to(reply.dtype)  # [B, mixed]
+        self.heard.make_room(reply.shape[1])
+        heard, _ = self.heard.read(0, self.listener, reply.repeat_interleave(weights.shape[1], dim=0))
+        return (heard.view(*weights.shape, *heard.shape[1:]) * weights[:, :, None, None]).sum(dim=1)
+
+    def choose_beams(self, parents: Tensor) -> None:
+        super().choose_beams(parents)
+        self.heard.choose_beams(parents.repeat_interleave(self.of_dialogs["weights"].shape[1], dim=0))
+
+    def keep_dialogs(self, kept: Tensor) -> None:
+        super().keep_dialogs(kept)
+        mixed = self.of_dialogs["weights"].shape[1]
+        rows = (kept[:, None] * mixed + torch.arange(mixed, device=kept.device)).flatten()
+        self.listener = choose_rows(self.listener, rows)
+        self.heard.keep_dialogs(rows)
 
 
 def mixture(logits: Tensor, mixed: int, told: Tensor | None = None) -> Tensor:

@@ -1,8 +1,8 @@
 """Prepare a training run: tokenizer, examples and network, new or from a checkpoint. The families share this code."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -67,8 +67,9 @@ class Recipe:
     texts: Callable[[Iterable[DialogRecord]], Iterator[str]] = spoken_texts  # what a tokenizer is trained on
     needs_labels: bool = False  # refuse data without any labels
     objective: Callable[..., Objective] = Objective
+    identity: Mapping[str, Any] = field(default_factory=dict)  # what must not change when a run is resumed
     begin: Callable[[Any, Tokenizer], dict[str, Any]] = lambda network, tokenizer: {}
-    """Change a new network before it is trained; return what must not change when the run is resumed."""
+    """Change a new network before it is trained; return what else must not change when the run is resumed."""
 
 
 def prepare_generator(family: Family, recipe: Recipe, plan: Plan, world: World, say: Say) -> Objective:
@@ -85,9 +86,9 @@ def prepare_generator(family: Family, recipe: Recipe, plan: Plan, world: World, 
     training, validation = pair_examples(plan, tokenizer, config, say, examples, recipe.needs_labels)
     torch.manual_seed(plan.seed)
     network = start.network if start else family.build(config)
-    identity: dict[str, Any] = {}
+    identity = dict(recipe.identity)
     if not start:
-        identity = {"tokenizer": describe_tokenizer(family, plan), **recipe.begin(network, tokenizer)}
+        identity |= {"tokenizer": describe_tokenizer(family, plan), **recipe.begin(network, tokenizer)}
 
     return recipe.objective(
         network,
@@ -168,7 +169,7 @@ def config_for(family: Family, plan: Plan, start: Checkpoint | None, tokenizer: 
 
 def _sizes(family: Family, plan: Plan) -> dict[str, Any]:
     """Return the sizes of a new network, and those options that its config stores."""
-    stored = {field.name for field in fields(family.config_class)}
+    stored = {one.name for one in fields(family.config_class)}
     return plan.sizes | {name: value for name, value in plan.options.items() if name in stored}
 
 

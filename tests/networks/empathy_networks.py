@@ -12,9 +12,9 @@ from generation.networks.checkpoint import save_checkpoint
 from generation.networks.empathy_family import EmpathyFamily
 from generation.networks.empathy_network import EmpathyNetwork
 from generation.networks.empathy_words import END, train_words
-from generation.networks.families import FAMILIES, load_family
+from generation.networks.families import load_family
 
-KINDS = [kind for kind, line in FAMILIES.items() if "attention_width" in line.sizes]
+KINDS = ["trs", "multi-tr", "moel"]
 SMALL = {"width": 16, "heads": 2, "layers": 2, "feed_forward": 6, "attention_width": 8, "max_tokens": 60}
 TURNS = ("I lost my keys again.", "Oh no! Where did you look?", "Everywhere, but they're gone.")
 
@@ -30,8 +30,8 @@ def special_words_of(kind: str) -> Sequence[str]:
     return family.special_words
 
 
-def small_network(kind: str, *, seed: int = 0, end: float = 2.0, **sizes: Any) -> EmpathyNetwork:
-    """With weights spread so far that contexts get different replies, and so keen to end that most replies do."""
+def small_network(kind: str, *, seed: int = 0, spread: float = 0.5, end: float = 2.0, **sizes: Any) -> EmpathyNetwork:
+    """With weights spread so far that contexts get different replies."""
     torch.manual_seed(seed)
     family = load_family(kind)
     words = small_words(kind).get_vocab_size()
@@ -40,13 +40,13 @@ def small_network(kind: str, *, seed: int = 0, end: float = 2.0, **sizes: Any) -
     with torch.no_grad():
         for parameter in network.parameters():
             if parameter.dim() > 1:
-                parameter.normal_(std=0.5)
+                parameter.normal_(std=spread)
         network.output.bias[END] += end
     return network.eval()
 
 
-def save_small(kind: str, folder: Path, **sizes: Any) -> Path:
-    save_checkpoint(folder, small_network(kind, **sizes), small_words(kind))
+def save_small(kind: str, folder: Path, **how: Any) -> Path:
+    save_checkpoint(folder, small_network(kind, **how), small_words(kind))
     return folder
 
 
