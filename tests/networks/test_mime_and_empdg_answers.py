@@ -24,7 +24,6 @@ from generation.networks.mime import seeds_of_contexts
 from tests.networks.empathy_networks import TURNS, small_network, small_words
 
 KINDS = ["mime", "empdg"]
-NEARLY = {"rtol": 1e-4, "atol": 1e-4}
 QUICK = {"method": GREEDY, "max_tokens": 12}
 CONTEXTS = [Context(TURNS), Context(("so sad",)), Context(("what a pity, my friend", "you will find them soon!", "oh"))]
 
@@ -89,8 +88,8 @@ def test_neither_the_batch_nor_padding_changes_what_is_predicted(kind: str) -> N
 
     for number, context in enumerate(CONTEXTS):
         alone = answerer.predict([context], said)
-        torch.testing.assert_close(alone.log_probabilities[0], together.log_probabilities[number], **NEARLY)
-        torch.testing.assert_close(alone.emotion_logits[0], together.emotion_logits[number], **NEARLY)
+        torch.testing.assert_close(alone.log_probabilities[0], together.log_probabilities[number], rtol=1e-4, atol=1e-4)
+        torch.testing.assert_close(alone.emotion_logits[0], together.emotion_logits[number], rtol=1e-4, atol=1e-4)
     ranked = answerer.rank_emotions(CONTEXTS)
     assert ranked == [answerer.rank_emotions([context])[0] for context in CONTEXTS]
     assert ranked[0] != ranked[1]
