@@ -48,6 +48,7 @@ bench: .venv/installed $(BUILT) .venv/browser
 	$(PY) -m benchmarks.worker_page
 	$(PY) -m benchmarks.worker_effort
 	$(PY) -m benchmarks.sync_chaos
+	$(PY) -m benchmarks.fourth_votes_chaos
 	$(PY) -m benchmarks.full_size
 	$(PY) -m benchmarks.screening
 	$(PY) -m benchmarks.screening_trials

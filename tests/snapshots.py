@@ -20,7 +20,7 @@ Part = tuple[str, Sequence[str]]
 
 FROZEN = ("design", "manifest", "manifest_hash", "style_report", "order_secret")
 OF_A_HIT = ("number", "block", "assignments")
-OF_AN_ITEM = ("position", "dialog_id", "is_checkpoint", "cards", "content_hash")
+OF_AN_ITEM = tuple("position dialog_id is_checkpoint cards content_hash repeats told told_words".split())
 
 Row = dict[str, Any]
 _built: dict[str, tuple[Row, list[Row], list[tuple[int, Row]]]] = {}  # an item's row has its HIT's number beside it

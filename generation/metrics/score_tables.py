@@ -35,12 +35,12 @@ class ScoreTable:
 
 def tables_of_dataset(dataset: Dataset) -> list[ScoreTable]:
     scores = GeneratorScore.objects.filter(dataset=dataset).select_related("generator")
-    return _make_tables("Model", ((one.generator.name, one) for one in _find_newest(scores)), is_one_dataset=True)
+    return _make_tables("Model", ((one.generator.name, one) for one in newest_scores(scores)), is_one_dataset=True)
 
 
 def tables_of_generator(generator: Generator) -> list[ScoreTable]:
     scores = GeneratorScore.objects.filter(generator=generator).select_related("dataset")
-    return _make_tables("Dataset", ((one.dataset.name, one) for one in _find_newest(scores)), is_one_dataset=False)
+    return _make_tables("Dataset", ((one.dataset.name, one) for one in newest_scores(scores)), is_one_dataset=False)
 
 
 def describe_table(table: ScoreTable) -> Iterator[str]:
@@ -56,7 +56,7 @@ def describe_table(table: ScoreTable) -> Iterator[str]:
     yield from table.notes
 
 
-def _find_newest(scores: QuerySet[GeneratorScore]) -> list[GeneratorScore]:
+def newest_scores(scores: QuerySet[GeneratorScore]) -> list[GeneratorScore]:
     """Return for every column the value that was computed last: that of the most replies and the newest version."""
     outdated = Q(pk=None)
     for metric in METRICS:

@@ -50,6 +50,8 @@ from .report_text import report_as_text as report_as_text
 from .reporting import report_of as report_of
 from .results import CriterionResults as CriterionResults
 from .results import Results as Results
+from .self_agreeing import twice_in as twice_in
+from .self_agreeing import with_self_agreement as with_self_agreement
 from .separating import Pricing as Pricing
 from .separating import with_separations as with_separations
 from .serialising import results_as_json as results_as_json

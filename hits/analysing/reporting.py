@@ -18,6 +18,7 @@ from hits.analysing.report_interim import interim_comparisons
 from hits.analysing.report_leaderboard import leaderboards
 from hits.analysing.report_offerings import as_exploratory, describe_pool, offerings
 from hits.analysing.report_order import in_one_order
+from hits.analysing.report_self_agreement import self_agreement
 from hits.analysing.report_slices import slices
 from hits.analysing.report_votes import votes
 from hits.analysing.results import CriterionResults, Results
@@ -77,6 +78,8 @@ def _report_criterion(one: CriterionResults, results: Results, wanted: tuple[Mak
             wanted = (*wanted[:1], partial(offerings, results=results), *wanted[1:])
     if one.votes:
         wanted = (*wanted, votes)
+    if one.self_agreement is not None:
+        wanted = (*wanted, self_agreement)
     if one.halo:
         wanted = (*wanted, partial(halo, titles={other.criterion: other.title for other in results.criteria}))
     sections = tuple(make(one) for make in wanted)

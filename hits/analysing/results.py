@@ -15,6 +15,7 @@ from hits.stats import (
     MetricCorrelation,
     PairVotes,
     Ranking,
+    SelfAgreement,
     SequenceFinding,
     ShareRow,
     Slices,
@@ -112,6 +113,7 @@ class CriterionResults:
     offering_differences: tuple[LevelDifference, ...] = ()
     votes: tuple[PairVotes, ...] = ()  # where replies were compared: wins, losses and ties of each pair
     halo: tuple[CriteriaCorrelation, ...] = ()  # how ratings go together with those on each other criterion
+    self_agreement: SelfAgreement | None = None  # where dialogs came twice
     is_variant: bool = False  # other screening rules than the current ones: there are no confidence sequences
 
     @property
@@ -165,6 +167,7 @@ class CriterionResults:
             offering_differences=(),
             votes=(),
             halo=(),
+            self_agreement=None,
             is_variant=True,
         )
 

@@ -8,6 +8,7 @@ from hits.analysing.interim import with_progress
 from hits.analysing.planned_part import planned_until
 from hits.analysing.pooling import offerings_of
 from hits.analysing.results import Results
+from hits.analysing.self_agreeing import twice_in, with_self_agreement
 from hits.analysing.separating import Pricing, with_separations
 from hits.analysing.stored_results import progress_to_show
 from hits.analysing.whole_part import compare_in_whole_hits
@@ -42,6 +43,7 @@ def analyse_frame(frame: pd.DataFrame, scope: Scope) -> Results:
     scales = scales_of(study)
     whole = None if progress.whole_until is None else compare_in_whole_hits(frame, progress.whole_until, scales, plan)
     results = with_progress(analyse(frame, scales=scales, plan=plan), progress, plan, equal_within, whole)
+    results = with_self_agreement(results, twice_in(offerings_of(scope)), scales)
     return with_separations(results, pricing_of(study), plan)
 
 

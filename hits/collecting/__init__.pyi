@@ -8,6 +8,7 @@ from .confirmed_work import collect as collect
 from .confirmed_work import ratings_from_answer as ratings_from_answer
 from .controls_counted import CONTROL_COUNTS as CONTROL_COUNTS
 from .controls_counted import count_controls as count_controls
+from .controls_counted import repeated as repeated
 from .hits_with_news import find_hit as find_hit
 from .hits_with_news import our_hits as our_hits
 from .hits_with_news import our_publications as our_publications

@@ -57,7 +57,7 @@ def ask_fourth_votes(offering: Offering, market: Market, now: Callable[[], datet
         with spending(offering.study):
             # Once more, now that the study's row is locked: of two syncs at once, the second finds what the first has
             # saved.
-            _save_intents(offering, due_fourth_votes(offering, vote_state(offering)), now(), result)
+            save_intents(offering, due_fourth_votes(offering, vote_state(offering)), now(), result)
     _publish(offering, market, now, result)
     return result
 
@@ -103,7 +103,8 @@ def _may_more_votes_come(offering: Offering) -> bool:
     return offering.study.hits.frozen().exclude(publications__in=published).exists()
 
 
-def _save_intents(offering: Offering, due: Due, now: datetime, result: AskedVotes) -> None:
+def save_intents(offering: Offering, due: Due, now: datetime, result: AskedVotes) -> None:
+    """Write the HITs that the budget allows, with their publications. Called under the study's lock."""
     result.beyond_budget = due.beyond_budget
     hits = write_hits(offering, due.hands[: due.affordable])
     if not hits:

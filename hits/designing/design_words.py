@@ -60,7 +60,7 @@ def _describe_fourth_votes(design: StudyDesign, size: BatchSize) -> Iterator[str
         return
     most, votes = money(fourth.cost.total_cents, currency), 3 + fourth.expected_items / fourth.items
     yield (
-        "a fourth person is asked where three votes all differ: with 40 % wins and 30 % losses, as in papers, of about "
+        "a fourth person is asked where three votes all differ: with 40 % wins and 30 % losses, as in papers, on about "
         f"{fourth.expected_items:.0f} of {count_of(fourth.items, 'item')} ({votes:.3f} votes each), in "
         f"{count_of(fourth.expected_hits, 'further HIT')}; at most in {fourth.most_hits:,}, for {most} more"
     )

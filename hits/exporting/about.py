@@ -29,6 +29,7 @@ class About(BaseModel):
     origin: dict[str, int]  # how many assignments came from people, from a simulation and from a rehearsal
     warning: str  # what every file says that shows results; empty if all assignments came from people
     ratings: int
+    repeats: int = 0  # rows of repeats.csv, which is there if dialogs came twice
     datasets: list[str]
     generators: list[str]
     criteria: dict[str, CriterionScale]  # what workers were asked about, each with its values, the best first

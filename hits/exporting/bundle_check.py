@@ -24,6 +24,8 @@ from hits.exporting.hashing import ONLY_HASHED, ONLY_HASHED_ELSEWHERE, changed_f
 from hits.exporting.marks import unmarked_files, wrongly_marked_files
 from hits.exporting.ratings_check import different_ratings
 from hits.exporting.ratings_files import RATINGS_FILES, read_ratings
+from hits.exporting.repeats_file import FILE as REPEATS_FILE
+from hits.exporting.repeats_file import different_first_answers, read_repeats
 from hits.exporting.revealed_orders import wrong_orders
 from hits.exporting.worker_pages import FOLDER as PAGES_FOLDER
 from hits.exporting.worker_pages import NOTES, is_page_file, notes_of_pages
@@ -31,7 +33,7 @@ from hits.models.design import StudyDesign
 from hits.protocols import protocol_of
 
 MOST_TOLD = 5
-ONLY_RATINGS = {*RATINGS_FILES, BUNDLE_FILE, HASHES_FILE}
+ONLY_RATINGS = {*RATINGS_FILES, REPEATS_FILE, BUNDLE_FILE, HASHES_FILE}
 FIXED_FILES = {FACTS_FILE, "manifest.jsonl", *TEXT_FILES, f"{PAGES_FOLDER}/{NOTES}"}
 
 
@@ -43,11 +45,16 @@ def check_bundle(folder: Path, ratings: str = RATINGS_FILES[0]) -> list[str]:
     found = [*changed_files(folder), *_other_manifest(folder, about)]
     try:
         frame = read_ratings(folder / ratings, about)
-        results = _analyse(frame, about, ratings)
+        twice = read_repeats(folder)
+        results = _analyse(frame, about, twice, ratings)
     except EvalPlatformError as error:
         return [*found, str(error)]
     if len(frame) != about.ratings:
         found.append(f"{ratings} has {len(frame):,} ratings, bundle.json says {about.ratings:,}")
+    if len(twice) != about.repeats:
+        found.append(f"{REPEATS_FILE} has {len(twice):,} rows, bundle.json says {about.repeats:,}")
+    if len(twice):
+        found += different_first_answers(twice, frame, ratings)
     found += different_ratings(folder, about, ratings)
     found += _wrong_origin(folder, about, results.origin, ratings)
     found += wrong_orders(folder, about, frame)
@@ -75,6 +82,7 @@ def _other_files(folder: Path, about: About, figures: set[str]) -> list[str]:
     """Name files that no bundle has, and those that this one should have."""
     names = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     expected = {*ONLY_RATINGS, *FIXED_FILES, *files_of_figures(figures), *(["funnel.json"] if about.funnel else [])}
+    expected -= set() if about.repeats else {REPEATS_FILE}
     # Tables are compared one by one, and a missing one is said there.
     known = {name for name in names if is_page_file(name) or name.startswith("tables/")}
     extra = [f"{name} is no file of a bundle" for name in sorted(names - expected - known - {EXAMPLES_FILE})]
@@ -100,9 +108,9 @@ def _wrong_origin(folder: Path, about: About, origin: Origin, ratings: str) -> I
             yield f"{name} says that the work is not from people, but {ratings} says that it is"
 
 
-def _analyse(frame: pd.DataFrame, about: About, ratings: str) -> Results:
+def _analyse(frame: pd.DataFrame, about: About, twice: pd.DataFrame, ratings: str) -> Results:
     try:
-        return analyse_bundle(frame, about)
+        return analyse_bundle(frame, about, twice)
     except (ValueError, TypeError, LookupError, ArithmeticError) as error:
         # The file can be read and has the right columns, but its values make no sense as ratings.
         raise EvalPlatformError(f"{ratings} has no ratings that can be analysed: {error}") from error

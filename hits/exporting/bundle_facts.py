@@ -88,6 +88,8 @@ class Facts(Fact):
     problems: int
     rejected: int
     returned: int = 0  # given back after they were handed in, because somebody asked for it
+    attention_checks: int = 0  # in all work that has ratings, and how many of them were answered as told
+    attention_passed: int = 0
     extra: int = 0  # submissions beyond a HIT's places, by workers who were late
     first_on: str
     last_on: str

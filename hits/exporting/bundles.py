@@ -29,7 +29,9 @@ from hits.analysing import (
     progress_to_show,
     scales_of,
     source_of,
+    twice_in,
     with_progress,
+    with_self_agreement,
     with_separations,
 )
 from hits.batching import manifest_lines
@@ -46,10 +48,11 @@ from hits.exporting.figure_files import results_of_figures, write_figures
 from hits.exporting.gathering_facts import gather_facts, software
 from hits.exporting.hashing import write_hashes
 from hits.exporting.ratings_files import read_ratings, write_ratings
+from hits.exporting.repeats_file import numbered, read_repeats, write_repeats
 from hits.exporting.worker_pages import FOLDER as PAGES_FOLDER
 from hits.exporting.worker_pages import take_pictures, worker_pages
 from hits.frames import confirmed_submissions, named_by_crowd, rating_chunks
-from hits.models import Offering, Pool, Publication, Scope, ScreeningRun
+from hits.models import Offering, Pool, Publication, Scope, ScreeningRun, Study
 from hits.screening import are_screened_alike, mark_exclusions, pooled_funnel, pooled_submissions_by_rule
 
 SEED = 1
@@ -72,20 +75,21 @@ def export_bundle(
     with _new_bundle(scope, folder) as new:
         about = write_ratings_of(scope, new, pseudonyms)
         frame = read_ratings(new / "ratings.parquet", about)
-        results = analyse_bundle(frame, about)
+        results = analyse_bundle(frame, about, read_repeats(new))
         _write_rest(scope, new, about, results)
         _write_extras(_largest(scope, results), new, frame, about.warning, has_texts, browser)
         note_look(scope, results.progress, source, None, timezone.now())
     return Bundle(folder.resolve(), about, results)
 
 
-def analyse_bundle(frame: pd.DataFrame, about: About) -> Results:
-    """Analyse a bundle's own ratings, by the plan and the progress that bundle.json tells."""
+def analyse_bundle(frame: pd.DataFrame, about: About, twice: pd.DataFrame) -> Results:
+    """Analyse a bundle's own ratings and repeats, by the plan and the progress that bundle.json tells."""
     results = analyse(frame, about.seed, about.criteria, about.plan)
     until, whole = about.progress.whole_until, None
     if until is not None:
         whole = compare_in_whole_hits(frame, until, about.criteria, about.plan, about.seed)
     results = with_progress(results, about.progress, about.plan, about.equal_within, whole)
+    results = with_self_agreement(results, twice, about.criteria)
     return with_separations(results, about.pricing, about.plan)
 
 
@@ -141,6 +145,8 @@ def write_ratings_of(scope: Scope, folder: Path, pseudonyms: str = "") -> About:
     dropped = _dropped_models(offerings)
     pieces = _rating_pieces(offerings, is_pool, named, pseudonyms, metrics, origins)
     rows = write_ratings(pieces, folder, list(columns))
+    twice = twice_in(offerings, partial(bundle_pseudonym, _made_from(study, pseudonyms)))
+    write_repeats(folder, numbered(twice, offerings))
     origin = Origin(**origins)
     about = About(
         study=study.name,
@@ -152,6 +158,7 @@ def write_ratings_of(scope: Scope, folder: Path, pseudonyms: str = "") -> About:
         origin=count_by_origin(origin),
         warning=origin.warning,
         ratings=rows,
+        repeats=len(twice),
         datasets=[part.name for part in design.datasets],
         generators=design.generators,
         criteria=scales_of(study),
@@ -198,13 +205,18 @@ def _rating_pieces(
     start = 0
     for one in offerings:
         keys = np.fromiter(confirmed_submissions(one).order_by("pk").values_list("pk", flat=True).iterator(), np.int64)
-        name_worker = partial(bundle_pseudonym, f"name {pseudonyms}" if pseudonyms else f"study {one.study.key}")
+        name_worker = partial(bundle_pseudonym, _made_from(one.study, pseudonyms))
         for frame in rating_chunks(one, named_by_crowd(one, name_worker) if is_pool else name_worker):
             mark_exclusions(frame, named)
             add_metrics(frame, metrics)
             origins.update(frame.loc[~frame["submission"].duplicated(), "origin"])  # no submission is in two pieces
             yield bundle_rows(frame, keys, one.marketplace if is_pool else "", start)
         start += len(keys)
+
+
+def _made_from(study: Study, pseudonyms: str) -> str:
+    """Return what pseudonyms are made from: a name that bundles share, or this study."""
+    return f"name {pseudonyms}" if pseudonyms else f"study {study.key}"
 
 
 # --- Everything that is computed from the ratings ---------------------------------------------------------------------

@@ -52,6 +52,12 @@ def gather_facts(scope: Scope, results: Results) -> Facts:
     return _facts_together(scope, offerings, parts, results, power)
 
 
+TOTALS = (
+    *("submissions", "problems", "rejected", "returned", "extra", "declined"),
+    *("attention_checks", "attention_passed"),
+)
+
+
 def _facts_together(
     pool: Pool, offerings: Sequence[Offering], parts: Sequence[Facts], results: Results, power: PowerFacts
 ) -> Facts:
@@ -74,7 +80,7 @@ def _facts_together(
             "hits_published": published.order_by().values("hit").distinct().count(),
             "waves": 1,
             "workers": workers.count(),
-            **{name: total(name) for name in ("submissions", "problems", "rejected", "returned", "extra", "declined")},
+            **{name: total(name) for name in TOTALS},
             "first_on": min(one.first_on for one in parts),
             "last_on": max(one.last_on for one in parts),
             "paid": (),
@@ -134,6 +140,7 @@ def _facts_of_offering(offering: Offering, results: Results, power: PowerFacts) 
         submissions=submissions.count(),
         problems=submissions.exclude(problem="").count(),
         rejected=submissions.filter(status=Submission.Status.REJECTED).count(),
+        **_attention(submissions),
         returned=submissions.filter(status=Submission.Status.RETURNED).count(),
         extra=submissions.filter(assignment__place=Assignment.Place.EXTRA).count(),
         first_on=first_on,
@@ -227,3 +234,9 @@ def _screened(offering: Offering) -> Screened | None:
         exploratory_screenings=runs.filter(is_frozen_rules=False).count(),
         funnel=funnel,
     )
+
+
+def _attention(submissions: QuerySet[Submission]) -> dict[str, int]:
+    """Count attention checks of the work that has ratings, and how many of them were answered as told."""
+    names = ("attention_checks", "attention_passed")
+    return submissions.filter(problem="").aggregate(**{name: Sum(name, default=0) for name in names})

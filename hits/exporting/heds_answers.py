@@ -205,10 +205,10 @@ def _design(sources: Sources) -> Answers:
 
 
 def _quality_assurance(sources: Sources) -> Answers:
-    rules, checkpoints = sources.rules, sources.design.checkpoints.per_hit
+    rules, checkpoints = sources.rules, sources.design.checkpoints
     of_workers = [rule.excluded().startswith("all work") for rule in rules]
     chosen = (
-        *((2,) if rules or checkpoints else ()),
+        *((2,) if rules or checkpoints.per_hit or checkpoints.controls else ()),
         *((4,) if any(of_workers) else ()),
         *((5,) if rules and not all(of_workers) else ()),
     )

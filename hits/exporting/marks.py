@@ -15,6 +15,7 @@ NEEDS_NO_MARK = {
     "ratings.csv": "each row has its origin",
     "ratings.jsonl": "each row has its origin",
     "ratings.parquet": "each row has its origin",
+    "repeats.csv": "each row has its origin",
     "manifest.jsonl": "it was frozen before any work came in, and its hash is known",
     "sha256sums.txt": "it has hashes only",
 }

@@ -6,7 +6,7 @@ Exclusions are in words, never by the names of rules; agreement is given before 
 from collections.abc import Iterator
 
 from evalplatform.wording import count_of
-from hits.analysing import Results
+from hits.analysing import CriterionResults, Results
 from hits.exporting.bundle_facts import MoneyMoves, Sources
 from hits.exporting.pay_words import is_unpaid, times
 from hits.models.design import CheckpointPart
@@ -18,13 +18,15 @@ from hits.stats import Agreement, Estimate, Undefined
 def describe_exclusions(sources: Sources) -> Iterator[str]:
     """Yield how the quality of the work was checked, and what was excluded."""
     yield from _checkpoints(sources)
+    yield from _controls(sources)
     yield from _exclusions(sources)
 
 
 def _checkpoints(sources: Sources) -> Iterator[str]:
     checkpoints, protocol = sources.design.checkpoints, protocol_of(sources.design)
     if not checkpoints.per_hit:
-        yield "There were no attention checks."
+        if not checkpoints.attention_checks:
+            yield "There were no attention checks."
         return
     if not sources.design.tells_points:
         yield (
@@ -36,6 +38,34 @@ def _checkpoints(sources: Sources) -> Iterator[str]:
         f"In {count_of(checkpoints.per_hit, 'dialog')} of each task, the human reply was hidden among the models' as a "
         f"checkpoint; a worker who {protocol.how_it_was_won()} won a bonus point. "
         f"{_what_counted(checkpoints, protocol.answer_noun)}"
+    )
+
+
+def _controls(sources: Sources) -> Iterator[str]:
+    rules, facts = sources.design.checkpoints, sources.facts
+    if rules.attention_checks:
+        yield (
+            f"Each task had {count_of(rules.attention_checks, 'attention check')}: a dialog of the task came again "
+            "and told in place of the question what to answer; it made no ratings."
+        )
+        if facts.attention_checks:
+            checks = count_of(facts.attention_checks, "such check")
+            yield f"Of {checks}, {facts.attention_passed:,} were answered as told."
+    if rules.repeats:
+        yield (
+            f"In each task, {count_of(rules.repeats, 'dialog')} came twice, with the replies in another order, to see "
+            "how far workers agree with themselves; only the first answers are ratings."
+        )
+
+
+def _self_agreement(one: CriterionResults, about: str) -> Iterator[str]:
+    found = one.self_agreement
+    if found is None or isinstance(found.alike, Undefined):
+        return
+    kappa = "" if isinstance(found.kappa, Undefined) else f"; weighted kappa was {with_interval(found.kappa)}"
+    yield (
+        f"Asked twice{about}, workers gave the same answer in {100 * found.alike.value:.1f}% of "
+        f"{count_of(found.pairs, 'case')}{kappa}."
     )
 
 
@@ -105,6 +135,7 @@ def agreement_sentences(results: Results, has_rules: bool) -> Iterator[str]:
         about = f" on {one.title}" if len(criteria) > 1 else ""
         before = next((variant.agreement for variant in one.variants if not variant.rules), None)
         after = one.agreement[0]
+        yield from _self_agreement(one, about)
         alpha: Estimate | Undefined = getattr(after, f"alpha_{level}")
         if isinstance(alpha, Undefined):
             yield f"Agreement{about} between workers is undefined: {alpha.reason}."

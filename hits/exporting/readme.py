@@ -7,6 +7,7 @@ from hits.exporting.revealed_orders import describe_orders
 
 FILES = {
     "ratings.csv, ratings.jsonl, ratings.parquet": "every rating, even if screening leaves it out, in three formats",
+    "repeats.csv": "what workers said twice, if dialogs came again: only first answers are ratings",
     "results.json": "every statistic with its interval: shares, comparisons, ranking, agreement and more",
     "tables/": "LaTeX tables with booktabs; all.tex compiles by itself",
     "figures/": "each figure as SVG and PDF; figures.md says the same in words",

@@ -12,5 +12,7 @@ from .rating_rows import ratings_frame as ratings_frame
 from .rating_rows import reply_labels as reply_labels
 from .reading_frames import Frames as Frames
 from .reading_frames import study_frames as study_frames
+from .said_twice import said_twice_frame as said_twice_frame
 from .study_tables import NO_CANDIDATE as NO_CANDIDATE
+from .study_tables import NameWorker as NameWorker
 from .study_tables import confirmed_submissions as confirmed_submissions

@@ -31,6 +31,7 @@ from .outcomes import PairTest as PairTest
 from .outcomes import Ranked as Ranked
 from .outcomes import Ranking as Ranking
 from .outcomes import Reliability as Reliability
+from .outcomes import SelfAgreement as SelfAgreement
 from .outcomes import Share as Share
 from .outcomes import ShareRow as ShareRow
 from .outcomes import Slice as Slice
@@ -62,6 +63,7 @@ from .proportions import rows_by_dataset as rows_by_dataset
 from .proportions import table_rows as table_rows
 from .rater_agreement import agreement as agreement
 from .reply_labels import label_distributions as label_distributions
+from .same_rater_agreement import self_agreement as self_agreement
 from .scales import BINS as BINS
 from .scales import MOST_SHOWN as MOST_SHOWN
 from .scales import CriterionScale as CriterionScale

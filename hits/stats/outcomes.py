@@ -177,6 +177,16 @@ class Agreement:
 
 
 @dataclass(frozen=True)
+class SelfAgreement:
+    """How far workers agree with themselves. `pairs` counts answers that were asked for twice."""
+
+    pairs: int
+    workers: int
+    alike: Estimate | Undefined
+    kappa: Estimate | Undefined
+
+
+@dataclass(frozen=True)
 class TrueShares:
     """The shares of a generator's replies by their true value, in the order of the values, the best first."""
 

@@ -13,6 +13,8 @@ from django.test import Client
 
 from generation.checkpoint_version import version_of
 from generation.importing import import_candidates, import_dialogs
+from generation.metrics.all_metrics import METRICS
+from generation.metrics.published_tables import PAPER_TABLES
 from generation.metrics.score_tables import tables_of_dataset, tables_of_generator
 from generation.metrics.scoring import ScoringCounts, generators_in, score_candidates
 from generation.models import Candidate, CandidateScore, Dataset, Dialog, GenerationRun, Generator, GeneratorScore
@@ -201,3 +203,26 @@ def test_the_command_says_what_is_there(dataset: Dataset) -> None:
         call_command("score_candidates", dataset="DE")
     with pytest.raises(CommandError, match="MEED has no replies to ED; models that have: guesser"):
         call_command("score_candidates", dataset="ED", generator=["MEED"])
+
+
+def test_scores_stand_in_the_layout_of_a_paper_above_its_published_figures(
+    dataset: Dataset, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for paper in PAPER_TABLES:
+        call_command("score_candidates", dataset="ED", without_similarity=True, paper=paper)
+
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    values = values_of("guesser")
+    mime = f"guesser {values['bleu_4']:.2f} {100 * values['emotion_top_1']:.0f} – –"
+    empdg = f"guesser {values['emotion_top_1']:.4f} – {100 * values['distinct_1']:.2f} {100 * values['distinct_2']:.2f}"
+    assert {mime, empdg, f"guesser – {values['bleu_average']:.2f} –"} <= set(lines)
+    for published in ("MIME 2.98 34 58 77", "EmpDG 0.3431 34.18 1.81 6.94", "BERT, fine-tuned 65.92 6.21 –"):
+        assert lines.index(published) > lines.index("Published")
+
+
+def test_every_column_of_a_paper_is_one_that_a_metric_computes() -> None:
+    computed = {column.name for metric in METRICS for column in metric.columns}
+
+    for table in PAPER_TABLES.values():
+        assert {column.metric for column in table.columns} <= computed
+        assert {len(row) for row in table.published.values()} == {len(table.columns)}

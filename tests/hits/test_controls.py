@@ -9,6 +9,7 @@ from django.test import Client
 
 from hits.analysing.planned_part import planned_until
 from hits.batching import build_hits
+from hits.budgeting.amounts_due import bonus_points
 from hits.collecting import collect
 from hits.crowds.mturk.client import MTurkMarket
 from hits.designing import create_study
@@ -231,6 +232,19 @@ def test_a_forged_answer_to_a_repeat_changes_no_rating(market: MTurkMarket) -> N
     assert ratings(honest) == ratings(forging)
     assert honest.said_alike == honest.said_twice == 8
     assert forging.said_alike < 8
+
+
+@pytest.mark.usefixtures("example_corpus")
+def test_a_program_that_reads_what_attention_checks_tell_gains_no_points(market: MTurkMarket) -> None:
+    study = built("areas")
+
+    reading, careless = collected(study, market, attentively, carelessly)
+
+    design = study.parsed_design
+    assert (reading.attention_passed, careless.attention_passed) == (2, 0)
+    assert bonus_points(design, reading) == bonus_points(design, careless)
+    told = [one for one in HitItem.objects.exclude(told=None) if one.is_checkpoint or one.gold_card is not None]
+    assert told == []
 
 
 @pytest.mark.usefixtures("example_corpus")

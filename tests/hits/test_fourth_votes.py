@@ -1,20 +1,22 @@
 """A fourth vote where three all differ: asked for by itself, once, within the budget, of somebody new."""
 
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import IntegrityError
+from django.db import IntegrityError, connection
 from django.test import Client
 
 from hits.analysing import analyse_study, report_of
-from hits.budgeting import budget_of, open_places, set_cap
+from hits.budgeting import budget_of, open_places, set_cap, spending
 from hits.crowds import CROWDS, open_crowd
 from hits.crowds.link.taking_part import count_left, left_for_each, part_of
 from hits.crowds.mturk.client import MTurkMarket
 from hits.deciding import are_fourth_votes_due, ask_fourth_votes, describe_fourth_votes
+from hits.deciding.asking_votes import AskedVotes, due_fourth_votes, save_intents
 from hits.deciding.counted_votes import vote_state
 from hits.exporting import check_bundle, export_bundle
 from hits.models import Assignment, Hit, HitItem, Offering, Publication, SharedBlock
@@ -240,3 +242,34 @@ def test_a_simulated_crowd_gives_fourth_votes_through_the_worker_s_page(
     assert state.differing == state.asked == state.returned
     assert votes.differing == len(state.differing) > 0
     assert votes.split == 0
+
+
+def test_two_syncs_at_once_ask_once(offering: Offering, market: MTurkMarket) -> None:
+    vote(offering, differing_on(items_of(offering)[:7]))
+
+    with ThreadPoolExecutor(2) as pool:
+        both = [pool.submit(ask_in_thread, offering, market) for _ in range(2)]
+
+    assert sorted(one.result() for one in both) == [0, 7]
+    assert TurkHit.objects.count() == 6 + 1
+
+
+def ask_in_thread(offering: Offering, market: MTurkMarket) -> int:
+    try:
+        return ask_fourth_votes(Offering.objects.get(pk=offering.pk), market, now).items
+    finally:
+        connection.close()
+
+
+def test_what_a_killed_sync_has_saved_is_published_by_the_next(offering: Offering, market: MTurkMarket) -> None:
+    vote(offering, differing_on(items_of(offering)[:7]))
+    state = vote_state(offering)
+    with spending(offering.study):
+        save_intents(offering, due_fourth_votes(offering, state), now(), AskedVotes())  # and here it was killed
+
+    is_due = are_fourth_votes_due(offering)
+    asked = ask_fourth_votes(offering, market, now)
+
+    assert is_due
+    assert (asked.hits, asked.published) == (0, 1)
+    assert TurkHit.objects.count() == 6 + 1

@@ -8,6 +8,7 @@ from rich.progress import Progress
 from evalplatform.commands import PlatformCommand
 from evalplatform.errors import EvalPlatformError
 from evalplatform.terminal import progress_bar
+from generation.metrics.published_tables import PAPER_TABLES, table_as_in
 from generation.metrics.score_tables import describe_table, tables_of_dataset
 from generation.metrics.scoring import OnStep, generators_in, score_candidates
 from generation.models import Dataset
@@ -18,6 +19,7 @@ class Command(PlatformCommand):
 
     manage.py score_candidates --dataset ED
     manage.py score_candidates --dataset ED --generator raw --generator fine-tuned
+    manage.py score_candidates --dataset ED --as rashkin
 
 The metrics are: perplexity of the human reply (for models that can tell how likely a reply is), Distinct-1 and -2,
 sentence-embedding similarity, BLEU as two papers compute it, and how well emotions and intents were predicted. Scores
@@ -33,6 +35,13 @@ docs/metrics.md explains each metric."""
 
         parser.add_argument(
             "--without-similarity", action="store_true", help="leave out similarity, which takes longest without a GPU"
+        )
+
+        parser.add_argument(
+            "--as",
+            dest="paper",
+            choices=list(PAPER_TABLES),
+            help="also in this paper's layout, beside its figures",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -51,6 +60,8 @@ docs/metrics.md explains each metric."""
         for table in tables_of_dataset(dataset):
             self.stdout.write(f"\n{dataset}: {table.title.lower()}\n")
             self.stdout.write("\n".join(describe_table(table)))
+        if options["paper"]:
+            self.stdout.write("\n" + "\n".join(table_as_in(options["paper"], dataset)))
         self.stdout.write(
             f"\n{counts.reply_scores:,} reply scores and {counts.generator_scores:,} values of models computed."
         )

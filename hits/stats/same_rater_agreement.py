@@ -16,14 +16,13 @@ First answers 1, 1, 2, 2 and second ones 1, 2, 2, 2: three of four are the same,
 = 1/2, and kappa is 1/2.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from hits.stats.clusters import Clusters, interval_of, spread_of
 from hits.stats.estimates import Estimate, Undefined
+from hits.stats.outcomes import SelfAgreement
 from hits.stats.scales import CriterionScale
 from hits.stats.share_intervals import share_interval
 
@@ -32,16 +31,6 @@ Values = npt.NDArray[np.object_]
 
 NOTHING_TWICE = "nothing was rated twice"
 ALL_THE_SAME = "all answers are the same, so nothing can be said about chance"
-
-
-@dataclass(frozen=True)
-class SelfAgreement:
-    """How far workers agree with themselves. `pairs` counts answers that were asked for twice."""
-
-    pairs: int
-    workers: int
-    alike: Estimate | Undefined
-    kappa: Estimate | Undefined
 
 
 def self_agreement(pairs: pd.DataFrame, scale: CriterionScale) -> SelfAgreement:
