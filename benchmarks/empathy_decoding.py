@@ -124,7 +124,7 @@ def _load_ours(options: argparse.Namespace, checkpoint: Any) -> Any:
 
     family, network = load_family(options.kinds[0]), checkpoint.network
     network.output = pack_output(network.output, network.output.weight.detach().clone())
-    settings = {"beams": BEAMS, "length_penalty": 0.0, "no_repeat_ngram": 0}
+    settings: dict[str, Any] = {"beams": BEAMS, "length_penalty": 0.0, "no_repeat_ngram": 0}
     answerer: Any = family.answerer(checkpoint, settings)
 
     def answer(contexts: Any, tokens: int) -> list[list[int]]:
