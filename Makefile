@@ -59,6 +59,7 @@ bench: .venv/installed $(BUILT) .venv/browser
 	$(PY) -m benchmarks.exporting
 	$(PY) -m benchmarks.ten_millions
 	$(PY) -m benchmarks.decoding
+	$(PY) -m benchmarks.empathy_decoding
 
 # --- Set-up: each step leaves a file, so that the next run skips it ---
 

@@ -31,6 +31,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--only", choices=list(KNOWN))
+    parser.add_argument("--hundreds", type=int, default=0, metavar="N", help="only the first N hundreds")
     options = parser.parse_args()
     django.setup()
     pairs = _read(options.data / "ed_test.jsonl")
@@ -38,19 +39,19 @@ def main() -> None:
     for name in [options.only] if options.only else KNOWN:
         began = time.perf_counter()
         match = _tf_idf(_read(options.data / "ed_train.jsonl")) if name == "tf-idf" else _minilm()
-        share, count = _precision(pairs, match)
+        share, count = _precision(pairs, match, options.hundreds)
         seconds = time.perf_counter() - began
         said = f"P@1,100 {share:.4f} over {count:,} contexts, known {KNOWN[name]:.3f} ± {NEAR}"
         print(f"{name}: {said}; {seconds:.0f} s", flush=True)
-        if abs(share - KNOWN[name]) > NEAR:
+        if not options.hundreds and abs(share - KNOWN[name]) > NEAR:
             problems.append(f"{name} is more than {NEAR} away from the known value")
     sys.exit("; ".join(problems) or None)
 
 
-def _precision(pairs: Pairs, match: Match) -> tuple[float, int]:
+def _precision(pairs: Pairs, match: Match, most: int) -> tuple[float, int]:
     from generation.metrics.reply_ranking import count_found, hundreds
 
-    groups = hundreds(range(len(pairs)))
+    groups = hundreds(range(len(pairs)))[: most or None]
     hits = 0
     for group in groups:
         contexts, replies = zip(*(pairs[number] for number in group), strict=True)

@@ -105,6 +105,7 @@ class EmpathyFamily(Family):
     config_class: ClassVar[type[EmpathyConfig]] = EmpathyConfig
     has_likelihood = True
     special_words: ClassVar[Sequence[str]] = ()  # beyond those that all have
+    of_new_words: ClassVar[frozenset[str]] = frozenset({"minimum_count", "vectors"})  # options
     ranks_emotions: ClassVar[bool] = True
     objective: ClassVar[type[EmpathyObjective]] = EmpathyObjective
 
@@ -129,9 +130,7 @@ class EmpathyFamily(Family):
         from generation.networks.preparing import Recipe, prepare_generator
         from generation.networks.word_vectors import fill_words
 
-        if plan.start and (given := {"minimum_count", "vectors"} & plan.options.keys()):
-            option = f"--{min(given).replace('_', '-')}"
-            raise TrainingRefused(f"A checkpoint has its own words and their vectors; leave {option} out.")
+        self.check_options(plan)
         vectors = option_of(plan, "vectors")
 
         def begin(network: EmpathyNetwork, tokenizer: Tokenizer) -> dict[str, Any]:
@@ -151,6 +150,12 @@ class EmpathyFamily(Family):
             },
         )
         return prepare_generator(self, recipe, plan, world, say)
+
+    def check_options(self, plan: "Plan") -> None:
+        """Refuse options that are about new words, if there is a checkpoint to start from."""
+        if plan.start and (given := self.of_new_words & plan.options.keys()):
+            option = f"--{min(given).replace('_', '-')}"
+            raise TrainingRefused(f"A checkpoint has its own words and their vectors; leave {option} out.")
 
     def begin_training(self, network: EmpathyNetwork, tokenizer: Tokenizer, plan: "Plan") -> dict[str, Any]:
         """Change a new network before it is trained; return what must not change when the run is resumed."""

@@ -205,6 +205,7 @@ def build_discriminators(config: NetworkConfig) -> Discriminators:
 class EmpdgFamily(EmpathyFamily):
     config_class: ClassVar[type[EmpathyConfig]] = EmpdgConfig
     special_words: ClassVar[Sequence[str]] = ("<lab>",)
+    of_new_words: ClassVar[frozenset[str]] = EmpathyFamily.of_new_words | {"lexicon"}
     parts: ClassVar[dict[str, Part]] = {DISCRIMINATORS: WeightsPart("discriminators.safetensors", build_discriminators)}
 
     def build(self, config: NetworkConfig) -> nn.Module:

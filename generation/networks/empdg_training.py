@@ -163,6 +163,7 @@ class InTurns(EmpathyObjective):
 def prepare_discriminators(family: "EmpdgFamily", plan: "Plan", say: "Say") -> Objective:
     if not plan.start:
         raise TrainingRefused("Discriminators judge a trained generator; name its checkpoint: --from FOLDER.")
+    family.check_options(plan)
     start = load_checkpoint(Path(plan.start))
     config = config_for(family, plan, start, start.tokenizer)
     training, validation = pair_examples(plan, start.tokenizer, config, say, FeedbackExamples, needs_labels=True)

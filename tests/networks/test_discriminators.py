@@ -189,9 +189,11 @@ def test_turns_go_on_to_the_same_numbers_after_a_kill_and_are_judged_by_accuracy
     assert json.loads((run / "history.json").read_text())["settings"]["discriminator_steps"] == 4
 
 
-def test_discriminators_need_a_trained_generator(empathy_run: Run) -> None:
+def test_discriminators_need_a_trained_generator_and_its_words(empathy_run: Run) -> None:
     with pytest.raises(TrainingRefused, match="name its checkpoint: --from FOLDER"):
         empathy_run("empdg", "it", part="discriminators")
+    with pytest.raises(TrainingRefused, match="its own words and their vectors; leave --lexicon out"):
+        empathy_run("empdg", "it", part="discriminators", start="alone", options={"lexicon": "words.txt"})
 
 
 def test_examples_have_the_feedback_to_each_answered_reply() -> None:

@@ -92,7 +92,7 @@ def test_every_listener_turn_is_one_example_with_the_dialog_s_emotion() -> None:
     assert (examples.unlabelled, set(MOEL_EMOTIONS)) == (1, set(EMOTIONS))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, "mime", "empdg"])
 def test_a_killed_run_goes_on_to_the_same_numbers(kind: str, empathy_run: Run, tmp_path: Path) -> None:
     empathy_run(kind, "whole")
 
@@ -107,7 +107,7 @@ def test_a_killed_run_goes_on_to_the_same_numbers(kind: str, empathy_run: Run, t
     assert_same_tensors(tmp_path / "killed.training" / STATE, tmp_path / "whole.training" / STATE)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, "mime", "empdg"])
 def test_a_network_learns_in_parts_of_a_batch_and_in_bfloat16_what_it_learns_at_once(
     kind: str, empathy_run: Run, tmp_path: Path
 ) -> None:

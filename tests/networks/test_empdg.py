@@ -66,8 +66,8 @@ def test_a_word_that_only_the_context_has_can_be_copied() -> None:
 
     found = network(IDS, SPEAKERS, REPLY).log_probabilities
 
-    assert bool((found[0, :, 10] > -8).all())
-    assert bool((found[1, :, 10] < -60).all())
+    assert bool((found[0, :, 10] > -30).all())
+    assert bool((found[1, :, 10] < -60).all())  # this context has another word
     torch.testing.assert_close(found.exp().sum(dim=2), torch.ones(2, 3))
 
 

@@ -139,8 +139,8 @@ def test_the_latent_loss_of_a_context_does_not_depend_on_its_batch() -> None:
         together = network(IDS, SPEAKERS, REPLY, is_training=True)
         alone = network(IDS[1:, :2], SPEAKERS[1:, :2], REPLY[1:], is_training=True)
 
-    torch.testing.assert_close(alone.latent_losses, together.latent_losses[1:])
-    torch.testing.assert_close(alone.log_probabilities, together.log_probabilities[1:])
+    torch.testing.assert_close(alone.latent_losses, together.latent_losses[1:], rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(alone.log_probabilities, together.log_probabilities[1:], rtol=1e-4, atol=1e-4)
 
 
 @torch.inference_mode()
