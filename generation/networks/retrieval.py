@@ -108,13 +108,20 @@ class WordTokenizer:
 
 
 def train_words(texts: Iterable[str], vocabulary_size: int, labels: Sequence[str] = ()) -> Tokenizer:
-    tokenizer = Tokenizer(models.WordLevel(unk_token=SPECIAL_TOKENS[-1]))
+    counting = _word_tokenizer({})
+    counting.train_from_iterator(texts, trainers.WordLevelTrainer(vocab_size=vocabulary_size, show_progress=False))
+    found = counting.get_vocab()
+    # Number the words ourselves: the trainer leaves gaps where a label or special token is also a word of the texts.
+    words = dict.fromkeys([*SPECIAL_TOKENS, *labels, *sorted(found, key=lambda word: found[word])])
+    tokenizer = _word_tokenizer({word: number for number, word in enumerate(list(words)[:vocabulary_size])})
+    tokenizer.add_special_tokens(list(SPECIAL_TOKENS))
+    tokenizer.encode_special_tokens = True
+    return tokenizer
+
+
+def _word_tokenizer(vocabulary: dict[str, int]) -> Tokenizer:
+    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token=SPECIAL_TOKENS[-1]))
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [pre_tokenizers.Split(Regex(r"\.\.\.|[.,;:!?']"), "isolated"), pre_tokenizers.WhitespaceSplit()]
     )
-    trainer = trainers.WordLevelTrainer(
-        vocab_size=vocabulary_size, special_tokens=[*SPECIAL_TOKENS, *labels], show_progress=False
-    )
-    tokenizer.train_from_iterator(texts, trainer)
-    tokenizer.encode_special_tokens = True
     return tokenizer

@@ -12,6 +12,7 @@ from generation.contexts import Context
 from generation.errors import CheckpointRefused, TrainingRefused
 from generation.networks.checkpoint import load_checkpoint
 from generation.networks.labeller import LABELLER, Labeller, read_labeller, save_labeller, tokens_of
+from generation.networks.retrieval import train_words
 from generation.networks.retriever import texts_of
 from generation.registry import load_kind
 from generation.training.context_pairs import Source
@@ -148,3 +149,11 @@ def test_on_empathetic_dialogues_the_settings_name_as_many_emotions_as_is_known(
     found = accuracy(train_labeller(training), test)
 
     assert found == pytest.approx(0.42, abs=0.012)
+
+
+def test_labels_and_special_tokens_that_are_also_words_of_the_texts_leave_no_gap_in_the_words() -> None:
+    tokenizer = train_words(["I am proud </s> and sad", "so proud <pad>"], 100, labels=["proud", "sad", "joyful"])
+
+    words = tokenizer.get_vocab()
+    assert sorted(words.values()) == list(range(tokenizer.get_vocab_size()))
+    assert [words[token] for token in ("<s>", "<pad>", "</s>", "<unk>", "proud", "sad", "joyful")] == list(range(7))
