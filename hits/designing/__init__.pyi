@@ -42,3 +42,6 @@ from .summarising import summarise as summarise
 from .summarising import summarise_frozen as summarise_frozen
 from .switching_crowds import switch_crowd as switch_crowd
 from .switching_protocols import switch_protocol as switch_protocol
+from .usual_texts import CONSENT as CONSENT
+from .usual_texts import CONTACT as CONTACT
+from .usual_texts import usual_texts as usual_texts
