@@ -36,6 +36,7 @@ TRICKY: dict[str, Any] = {
 
 ALL_RULES: dict[str, Any] = {
     **DEMO,
+    "checkpoints": {**DEMO["checkpoints"], "attention_checks": 2, "repeats": 1},
     "screening": [{"rule": name} for name in RULES] + [{"rule": "copies", "share": 0.7}],
 }
 
