@@ -50,8 +50,8 @@ def test_the_form_gives_the_same_study_as_the_file(
     expect(page.get_by_text("Amazon announced the end of Mechanical Turk for 30 September 2026")).to_be_visible()
     check_accessibility(page)
     page.get_by_label("Meant for").select_option("mturk")  # as a file that names no crowd
-    page.get_by_role("button", name="Save and go on").click()
     expect(page.get_by_text("The study is meant for another crowd now")).to_be_visible()
+    expect(page.get_by_label("Height of the frame, in pixels")).to_be_visible()  # which only this crowd has
     page.get_by_role("button", name="Save and go on").click()
     expect(page.get_by_text("is $1.60 an hour, below your minimum of $7.25")).to_be_visible()
     check_accessibility(page)
