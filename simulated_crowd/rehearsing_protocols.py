@@ -7,7 +7,7 @@ as a page would send them; nothing is stored.
 Opinions follow simulated_crowd.judging. Who rates replies one by one cuts each opinion where the truth says. Who
 compares two replies does not cut them first: the better one is chosen, or neither if the two opinions are closer than
 `TIED` of two equally good replies would be; where the truth is about the pair, the difference of the two is cut where
-it says. Careless workers are not rehearsed.
+it says. Nor does who puts several in order. Careless workers are not rehearsed.
 
 `draw_ratings` makes the ratings frame of one such study, with all criteria, the human reply and fourth votes.
 """
@@ -232,15 +232,19 @@ def _answer(
     writers = [opinions.names.index(name) for name in shown] + ([len(opinions.names)] if item.is_checkpoint else [])
     cards = [Card((writer,), False) if writer < len(opinions.names) else Card((), True) for writer in writers]
     order = rng.permutation(len(cards)).tolist()
-    levels = {one.name: _levels(one, opinions, item, worker, writers) for one in protocol.criteria}
+    levels = {one.name: _levels(protocol, one, opinions, item, worker, writers) for one in protocol.criteria}
     sent = protocol.sent_on({name: [found[card] for card in order] for name, found in levels.items()})
     return list(protocol.judgements(protocol.read(sent, order), order, cards))
 
 
-def _levels(criterion: Criterion, opinions: _Opinions, item: _Item, worker: int, writers: Sequence[int]) -> list[int]:
+def _levels(
+    protocol: Protocol[Any], criterion: Criterion, opinions: _Opinions, item: _Item, worker: int, writers: Sequence[int]
+) -> list[int]:
     found = opinions.of(item, worker, writers)
     if criterion.is_comparison:
         return _compared(criterion, opinions, item, writers, found)
+    if protocol.puts_in_order:
+        return protocol.levels_in_order(_leads(criterion, opinions, item, writers, found))
     count = len(criterion.scale.values)
     return [
         sum(opinion <= border for border in opinions.cuts(item, writer, count, criterion.name))
@@ -252,18 +256,23 @@ def _compared(
     criterion: Criterion, opinions: _Opinions, item: _Item, writers: Sequence[int], found: Sequence[float]
 ) -> list[int]:
     """Return levels of which the lower one is better, from opinions that are not cut."""
-    first, second = (opinions.name_of(writer) for writer in writers)
-    if shares := opinions.truth.shares_of_pair(first, second):
+    if shares := opinions.truth.shares_of_pair(*map(opinions.name_of, writers)):
         win, _, loss = shares
         lead = (found[0] - found[1]) / opinions.alike
         return [int(lead <= _quantile(loss)), int(lead > _quantile(1 - win))]
-    # How much better a writer is in general lies in the cuts, since opinions are about equally good replies.
+    first, second = _leads(criterion, opinions, item, writers, found)
+    if "tie" in criterion.scale.values and abs(first - second) < opinions.tied_below:
+        return [0, 0]
+    return [0, 1] if first > second else [1, 0]
+
+
+def _leads(
+    criterion: Criterion, opinions: _Opinions, item: _Item, writers: Sequence[int], found: Sequence[float]
+) -> list[float]:
+    """Return opinions that can be compared. How much better a writer is in general lies in the cuts, since opinions are
+    about equally good replies."""
     levels = len(opinions.truth.default)
-    leads = [
+    return [
         opinion - float(np.mean(opinions.cuts(item, writer, levels, criterion.name)))
         for writer, opinion in zip(writers, found, strict=True)
     ]
-    apart = leads[0] - leads[1]
-    if "tie" in criterion.scale.values and abs(apart) < opinions.tied_below:
-        return [0, 0]
-    return [0, 1] if apart > 0 else [1, 0]
