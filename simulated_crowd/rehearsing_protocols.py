@@ -6,7 +6,7 @@ as a page would send them; nothing is stored.
 
 Opinions follow simulated_crowd.judging. Who rates replies one by one cuts each opinion where the truth says. Who
 compares two replies does not cut them first: the better one is chosen, or neither if the two opinions are closer than
-`TIED` of two equally good replies would be. Careless workers are not rehearsed.
+`TIED` of two equally good replies would be. Nor does who puts several in order. Careless workers are not rehearsed.
 """
 
 import math
@@ -190,6 +190,8 @@ def _answer(
     main = protocol.criteria[0]
     if main.is_comparison:
         levels = _compared(protocol, opinions, item, writers, found)
+    elif protocol.puts_in_order:
+        levels = protocol.levels_in_order(_leads(opinions, item, writers, found))
     else:
         count = len(main.scale.values)
         levels = [
@@ -205,13 +207,18 @@ def _compared(
     protocol: Protocol[Any], opinions: _Opinions, item: _Item, writers: Sequence[int], found: Sequence[float]
 ) -> list[int]:
     """Return levels of which the lower one is better, from opinions that are not cut."""
-    # How much better a writer is in general lies in the cuts, since opinions are about equally good replies.
-    leads = [
-        opinion - float(np.mean(opinions.cuts(item, writer, len(opinions.truth.default))))
-        for writer, opinion in zip(writers, found, strict=True)
-    ]
-    lead = leads[0] - leads[1]
+    first, second = _leads(opinions, item, writers, found)
+    lead = first - second
     has_ties = "tie" in protocol.criteria[0].scale.values
     if has_ties and abs(lead) < opinions.tied_below:
         return [0, 0]
     return [0, 1] if lead > 0 else [1, 0]
+
+
+def _leads(opinions: _Opinions, item: _Item, writers: Sequence[int], found: Sequence[float]) -> list[float]:
+    """Return opinions that can be compared. How much better a writer is in general lies in the cuts, since opinions are
+    about equally good replies."""
+    return [
+        opinion - float(np.mean(opinions.cuts(item, writer, len(opinions.truth.default))))
+        for writer, opinion in zip(writers, found, strict=True)
+    ]
