@@ -256,8 +256,13 @@ def test_an_encoder_with_code_of_its_own_is_refused_and_nobody_is_asked_to_run_i
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked: list[str] = []
-    monkeypatch.setattr("builtins.input", lambda prompt="": asked.append(prompt) or "n")
-    sizes = {"width": 8, "heads": 1, "layers": 1, "feed_forward": 8, "vocabulary_size": 9}
+
+    def refuse(prompt: str = "") -> str:
+        asked.append(prompt)
+        return "n"
+
+    monkeypatch.setattr("builtins.input", refuse)
+    sizes: dict[str, Any] = {"width": 8, "heads": 1, "layers": 1, "feed_forward": 8, "vocabulary_size": 9}
     # The library has this config, but no model for it, so that it would look for one in the named repository.
     encoder = {"model_type": "clap_text_model", "auto_map": {"AutoModel": "somebody/evil--model.Evil"}}
 
