@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from generation.training.labeller_training import train_labeller
 from safetensors.numpy import save_file
 
 from evalplatform.errors import EvalPlatformError
@@ -24,7 +25,6 @@ from generation.networks.labeller import read_labeller
 from generation.networks.pool_vectors import open_vectors
 from generation.networks.reply_pool import Pool
 from generation.replaced_folders import replace_folder
-from generation.training.labeller_training import train_labeller
 from tests.conftest import ROOT
 
 DEEP = "[" * 100_000
