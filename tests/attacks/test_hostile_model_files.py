@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from generation.training.labeller_training import train_labeller
 from safetensors.numpy import save_file
 
 from evalplatform.errors import EvalPlatformError
@@ -22,6 +21,7 @@ from generation.corpora.turn_model import BUCKETS, load_turn_model
 from generation.errors import CheckpointRefused
 from generation.networks.checkpoint_files import check_checkpoint
 from generation.networks.labeller import read_labeller
+from generation.networks.labeller_training import train_labeller
 from generation.networks.pool_vectors import open_vectors
 from generation.networks.reply_pool import Pool
 from generation.replaced_folders import replace_folder
@@ -149,7 +149,7 @@ WRITE_AND_WAIT = """
 import sys, time
 from pathlib import Path
 from generation.replaced_folders import replace_folder
-from generation.training.labeller_training import train_labeller
+from generation.networks.labeller_training import train_labeller
 with replace_folder(Path(sys.argv[1])) as new:
     (new / "model").write_bytes(bytes(1000))
     print("writing", flush=True)
