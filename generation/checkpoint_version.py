@@ -45,7 +45,7 @@ def read_config(folder: Path) -> dict[str, Any]:
         config = json.loads(path.read_bytes())
     except OSError:
         raise CheckpointRefused(f"{folder} is not a checkpoint: it has no config.json.") from None
-    except ValueError:
+    except (ValueError, RecursionError):  # RecursionError comes from brackets that are nested too deep
         raise CheckpointRefused(f"{path} is broken: it is not JSON.") from None
     if not isinstance(config, dict):
         raise CheckpointRefused(f"{path} is broken: it is not an object.")
@@ -75,20 +75,21 @@ def check_safetensors(path: Path) -> None:
             if header_bytes > MOST_HEADER_BYTES:
                 raise CheckpointRefused(f"{path} is broken: it is not a safetensors file.")
             tensors = json.loads(file.read(header_bytes))
+            found = path.stat().st_size
         tensors.pop("__metadata__", None)
         expected = 8 + header_bytes + max((tensor["data_offsets"][1] for tensor in tensors.values()), default=0)
     except OSError as error:
         raise CheckpointRefused(f"{path} can't be read: {error.strerror}.") from None
-    except (struct.error, ValueError, KeyError, TypeError, IndexError, AttributeError):
+    except (struct.error, ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError):
         raise CheckpointRefused(f"{path} is broken: its header can't be read.") from None
-    if path.stat().st_size != expected:
-        raise CheckpointRefused(f"{path} is broken: it has {path.stat().st_size:,} bytes instead of {expected:,}.")
+    if found != expected:
+        raise CheckpointRefused(f"{path} is broken: it has {found:,} bytes instead of {expected:,}; copy it again.")
 
 
 def _list_named_files(index: Path) -> set[str]:
     try:
         return set(json.loads(index.read_bytes())["weight_map"].values())
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise CheckpointRefused(f"{index} is broken.") from None
 
 

@@ -1,14 +1,15 @@
 """Replace a folder as a whole, and read a folder that may be replaced meanwhile.
 
 In: a folder to write, or one to read. Out: the folder, and what was read. Guaranteed: a folder is complete or absent,
-even if a process dies; what is read comes from one folder, never from a former and a new one.
+even if a process dies; what is read comes from one folder, never from a former and a new one. What processes that died
+were writing is removed by the next that writes there.
 """
 
 import fcntl
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -23,10 +24,11 @@ Found = TypeVar("Found")
 @contextmanager
 def replace_folder(folder: Path) -> Iterator[Path]:
     """Yield a new folder beside the old one, to be filled. It takes the old one's place unless an error is raised."""
+    folder = _with_name(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     finish_replacing(folder)
-    new = Path(tempfile.mkdtemp(prefix=f".{folder.name}.new.", dir=folder.parent))
-    try:
+    begin = f".{folder.name}.new."
+    with write_beside(folder.parent, begin, lambda: Path(tempfile.mkdtemp(prefix=begin, dir=folder.parent))) as new:
         new.chmod(0o755)
         yield new
         with _nobody_else_renames_in(folder.parent):
@@ -36,8 +38,42 @@ def replace_folder(folder: Path) -> Iterator[Path]:
                 folder.rename(former)
             new.rename(folder)
         shutil.rmtree(former, ignore_errors=True)
+
+
+@contextmanager
+def write_beside(parent: Path, begin: str, make: Callable[[], Path]) -> Iterator[Path]:
+    """Make a file or folder whose name begins so, and yield it; remove it unless it was renamed meanwhile. Those that
+    processes which died have left there are removed."""
+    with _nobody_else_renames_in(parent):
+        _remove_abandoned(path for path in parent.iterdir() if path.name.startswith(begin))
+        new = make()
+        lock = os.open(new, os.O_RDONLY)
+        with suppress(OSError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    try:
+        yield new
     finally:
-        shutil.rmtree(new, ignore_errors=True)
+        _remove(new)
+        os.close(lock)
+
+
+def _remove_abandoned(paths: Iterable[Path]) -> None:
+    """Remove what nobody holds a lock on. Where a file system has no locks, everything stays."""
+    for path in paths:
+        with suppress(OSError):
+            opened = os.open(path, os.O_RDONLY)
+            try:
+                fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                _remove(path)
+            finally:
+                os.close(opened)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def finish_replacing(folder: Path) -> None:
@@ -67,7 +103,13 @@ def read_steadily(folder: Path, read: Callable[[], Found]) -> Found:
 
 
 def _former_folder(folder: Path) -> Path:
-    return folder.with_name(f".{folder.name}.former")
+    folder = _with_name(folder)
+    return folder.parent / f".{folder.name}.former"
+
+
+def _with_name(folder: Path) -> Path:
+    """Return the path from the root: "." and ".." have no name beside which another one could stand."""
+    return Path(os.path.abspath(folder))  # noqa: PTH100 - resolve() would leave the place of a symbolic link
 
 
 @contextmanager

@@ -23,6 +23,7 @@ from evalplatform.errors import EvalPlatformError
 
 BUCKETS = 1 << 20
 FORMAT_VERSION = 1
+MOST_BYTES = 5 * BUCKETS  # of a model, unpacked: four for each weight, and a few
 C = 0.01  # how much a wrong pair costs in training, beside large weights
 HELD_OUT_OF = 10
 
@@ -77,19 +78,15 @@ class Trained:
 
 def load_turn_model(path: Path) -> TurnModel:
     try:
+        with zipfile.ZipFile(path) as packed:
+            unpacked = sum(one.file_size for one in packed.infolist())
+        if unpacked > MOST_BYTES:
+            raise ValueError(f"unpacked, it has {unpacked:,} bytes")
         with np.load(path, allow_pickle=False) as stored:
             version, weights, bias = int(stored["version"]), stored["weights"], float(stored["bias"])
-    except (
-        OSError,
-        ValueError,
-        KeyError,
-        TypeError,
-        EOFError,
-        AttributeError,
-        zipfile.BadZipFile,
-        zlib.error,
-    ) as error:
-        raise TurnDataRefused(f"{path} is no model of turns that train_turns wrote: {error}") from error
+    except Exception as error:  # zipfile and numpy raise errors of many classes, MemoryError among them
+        reason = " ".join(str(error).split())
+        raise TurnDataRefused(f"{path} is no model of turns that train_turns wrote: {reason}") from error
     is_right = weights.shape == (BUCKETS,) and weights.dtype == np.float32 and bool(np.isfinite(weights).all())
     if version != FORMAT_VERSION or not is_right or not np.isfinite(bias):
         raise TurnDataRefused(f"{path} is broken or of another version; train it again by train_turns.")

@@ -10,6 +10,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from generation.checkpoint_version import check_safetensors
 from generation.errors import CheckpointRefused
 from generation.networks.families import FAMILIES, generating_families
 from generation.networks.network_config import FORMAT_VERSION, NetworkConfig
@@ -18,7 +19,6 @@ from generation.replaced_folders import finish_replacing
 CONFIG = "config.json"
 TOKENIZER = "tokenizer.json"
 MODEL = "model.safetensors"
-_LONGEST_HEADER_BYTES = 10_000_000
 
 
 def check_checkpoint(folder: Path) -> dict[str, Any]:
@@ -32,12 +32,12 @@ def check_checkpoint(folder: Path) -> dict[str, Any]:
             raise CheckpointRefused(f"The checkpoint {folder} lacks {name}.")
     try:
         values = _check_config(json.loads((folder / CONFIG).read_text(encoding="utf-8")))
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, RecursionError) as error:  # RecursionError comes from brackets nested too deep
         raise CheckpointRefused(f"{folder / CONFIG} cannot be read: {error}") from error
     except CheckpointRefused as error:
         raise CheckpointRefused(f"The checkpoint {folder} is refused: {error}") from error
     for path in sorted(folder.glob("*.safetensors")):
-        _check_is_whole(path)
+        check_safetensors(path)
     return values
 
 
@@ -56,21 +56,3 @@ def _check_config(values: Any) -> dict[str, Any]:
         )
     NetworkConfig.from_json(values)
     return values
-
-
-def _check_is_whole(path: Path) -> None:
-    """Refuse a file that is cut short. A safetensors file says how long its header is, and the header how long the rest
-    is."""
-    with path.open("rb") as file:
-        header_bytes = int.from_bytes(file.read(8), "little")
-        header = file.read(min(header_bytes, _LONGEST_HEADER_BYTES))
-    try:
-        tensors = {name: entry for name, entry in json.loads(header).items() if name != "__metadata__"}
-        end = max(entry["data_offsets"][1] for entry in tensors.values())
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise CheckpointRefused(f"{path} is not a whole safetensors file; copy or train it again.") from error
-    expected = 8 + header_bytes + end
-    if path.stat().st_size != expected:
-        raise CheckpointRefused(
-            f"{path} has {path.stat().st_size:,} bytes where its header promises {expected:,}; copy or train it again."
-        )

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from generation.errors import CheckpointRefused
+from generation.errors import CheckpointRefused, first_line
 
 LABELLER = "labeller"
 MOST_LABEL_TOKENS = 8
@@ -109,14 +109,21 @@ def read_labeller(path: Path) -> Labeller:
         with safe_open(path, framework="numpy") as file:
             told = {name: json.loads(value) for name, value in file.metadata().items()}
             vectors, output = file.get_tensor("vectors"), file.get_tensor("output")
-        words = {word: number for number, word in enumerate(told["words"])}
-        labeller = Labeller(words, told["labels"], vectors, output, told["longest_ngram"])
-    except (SafetensorError, OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise CheckpointRefused(f"{path} is no labeller that train_labeller wrote: {error}") from error
-    has_shapes = vectors.ndim == 2 and output.shape == (len(labeller.labels), vectors.shape[1])
+        words, labels, longest = told["words"], told["labels"], told["longest_ngram"]
+        if not (_are_texts(words) and _are_texts(labels) and labels and type(longest) is int):
+            raise ValueError("its words or labels are no texts")
+        labeller = Labeller({word: number for number, word in enumerate(words)}, labels, vectors, output, longest)
+    except (SafetensorError, OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise CheckpointRefused(f"{path} is no labeller that train_labeller wrote: {first_line(error)}") from error
+    has_shapes = vectors.ndim == 2 and output.shape == (len(labels), vectors.shape[1])
     if not has_shapes or len(words) > len(vectors) or not (np.isfinite(vectors).all() and np.isfinite(output).all()):
         raise CheckpointRefused(f"{path} is broken: its numbers don't fit its words and labels.")
     return labeller
+
+
+def _are_texts(values: Any) -> bool:
+    """Return whether this is a list of texts. Raises UnicodeEncodeError for half a character."""
+    return isinstance(values, list) and all(isinstance(one, str) and one.encode() for one in values)
 
 
 def _hash(token: str) -> int:

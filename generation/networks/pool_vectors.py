@@ -17,6 +17,9 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from generation.replaced_folders import write_beside
+
+BEGIN = ".new."
 EMBEDDED_AT_ONCE = 256
 SORTED_AT_ONCE = 16 * EMBEDDED_AT_ONCE
 SCORES_AT_ONCE = 8_000_000  # contexts x replies in a block: 32 MB
@@ -32,21 +35,37 @@ def open_vectors(
     written beside the checkpoint, the file is a temporary one."""
     folder = checkpoint.with_name(f"{checkpoint.name}.vectors")
     path = folder / f"{fingerprint}.npy"
-    if not path.exists():
-        try:
-            folder.mkdir(exist_ok=True)
-            new = Path(tempfile.mkstemp(prefix=".new.", suffix=".npy", dir=folder)[1])
-        except OSError:
-            with tempfile.NamedTemporaryFile(suffix=".npy") as file:
-                return _write_vectors(Path(file.name), texts, count, width, embed)
-        try:
-            _write_vectors(new, texts, count, width, embed)
-            new.chmod(0o644)
-            new.replace(path)
-        finally:
-            new.unlink(missing_ok=True)
+    known = _read_vectors(path, (count, width))
+    if known is not None:
+        return known
+    if not _can_write_in(folder):
+        with tempfile.NamedTemporaryFile(suffix=".npy") as file:
+            return _write_vectors(Path(file.name), texts, count, width, embed)
+    with write_beside(folder, BEGIN, lambda: Path(tempfile.mkstemp(prefix=BEGIN, suffix=".npy", dir=folder)[1])) as new:
+        vectors = _write_vectors(new, texts, count, width, embed)
+        new.chmod(0o644)
+        new.replace(path)
         _remove_others(folder, path)
-    return cast(Vectors, np.load(path, mmap_mode="r"))
+        return vectors
+
+
+def _read_vectors(path: Path, shape: tuple[int, int]) -> Vectors | None:
+    """Return what the file holds; None if it is not there, or was cut short or exchanged."""
+    try:
+        found = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError, EOFError):
+        return None
+    is_right = isinstance(found, np.ndarray) and found.shape == shape and found.dtype == np.float32
+    return cast(Vectors, found) if is_right else None
+
+
+def _can_write_in(folder: Path) -> bool:
+    try:
+        folder.mkdir(exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
 
 
 def best_replies(
@@ -86,6 +105,6 @@ def _write_vectors(path: Path, texts: Callable[[int, int], list[str]], count: in
 def _remove_others(folder: Path, path: Path) -> None:
     """Remove vectors of former networks. A process that still reads one keeps it until it ends."""
     for other in folder.glob("*.npy"):
-        if other != path and not other.name.startswith(".new."):
+        if other != path and not other.name.startswith(BEGIN):
             with suppress(OSError):
                 other.unlink()

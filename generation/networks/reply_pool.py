@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from generation.corpora.import_records import DialogRecord
+from generation.corpora.import_records import DialogRecord, storable
 from generation.errors import CheckpointRefused, DataRefused, SettingsRefused
 
 POOL_FILE = "pool.jsonl"
@@ -45,13 +45,16 @@ class Pool:
     the file is replaced."""
 
     def __init__(self, path: Path) -> None:
-        self._file = path.open("rb")
+        try:
+            self._file = path.open("rb")
+        except OSError as error:
+            raise CheckpointRefused(f"{path} can't be read: {error.strerror}.") from error
         ends, openings = [0], []
         try:
             for line in self._file:
                 ends.append(ends[-1] + len(line))
                 openings.append(_parse(line).opening)
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise CheckpointRefused(f"{path} is broken: line {len(ends) - 1} is no reply of a pool.") from error
         if not openings:
             raise CheckpointRefused(f"{path} has no reply to choose.")
@@ -158,5 +161,12 @@ def _write(reply: PooledReply) -> str:
 
 def _parse(line: bytes) -> PooledReply:
     values = json.loads(line)
-    names = ("text", "dialog", "turn", "dataset")
-    return PooledReply(**{name: values[name] for name in names}, opening=int(values["opening"], 16))
+    kinds = {"text": str, "dialog": str, "turn": int, "dataset": str}
+    told = {name: values[name] for name in kinds}
+    opening = int(values["opening"], 16)
+    if any(type(told[name]) is not kind for name, kind in kinds.items()) or opening >> 64:
+        raise ValueError("a value is of another kind")
+    texts = "\n".join((told["text"], told["dialog"], told["dataset"]))
+    if storable(texts) != texts:
+        raise ValueError("it has characters that a database refuses")
+    return PooledReply(**told, opening=opening)

@@ -72,7 +72,7 @@ class Trainer:
     def run(self) -> RunState:
         self.state = load_state(self.folder, self.identity, self.network, self.optimisers, self.scaler)
         # Compare the stored time, because it is the same in all processes.
-        is_late = 0 < self.settings.max_minutes * 60 < self.state.seconds
+        is_late = self.settings.is_time_up(self.state.seconds, self.state.cpu_seconds)
         self.state.stopped = OUT_OF_TIME if is_late else ""
         # With several optimisers, a step may leave parameters without a gradient.
         self.parallel = self.world.wrap(self.network, has_idle_parameters=len(self.optimisers) > 1)
@@ -105,7 +105,8 @@ class Trainer:
         return f"{self.total_steps:,} steps are done" if self.state.step >= self.total_steps else ""
 
     def _train_on(self, batch: Indices) -> None:
-        loss_sum, is_late = self.world.sum([self._step(batch), self._clock.is_after(self.settings.max_minutes)])
+        loss, clock = self._step(batch), self._clock
+        loss_sum, is_late = self.world.sum([loss, self.settings.is_time_up(clock.seconds, clock.cpu_seconds)])
         if not math.isfinite(loss_sum):
             raise TrainingRefused(
                 f"The loss of step {self.state.step + 1:,} is not a number. A lower --learning-rate, --clip 1, "

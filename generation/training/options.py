@@ -24,6 +24,7 @@ class TrainingSettings:
     max_epochs: int = 100
     max_steps: int = 0  # 0: no limit
     max_minutes: float = 0.0
+    max_cpu_minutes: float = 0.0  # of this process, validations included
     validate_every: int = 0  # steps; 0: at the end of each epoch
     save_every: int = 500  # steps; a run that is killed loses so many at most
     patience: int = 3  # validations without a lower loss before stopping early; 0: never
@@ -37,6 +38,10 @@ class TrainingSettings:
                 raise TrainingRefused(f"{_option_name(name)} must be above 0.")
         if self.precision not in PRECISIONS:
             raise TrainingRefused(f"--precision is one of {', '.join(PRECISIONS)}.")
+
+    def is_time_up(self, seconds: float, cpu_seconds: float) -> bool:
+        """Return whether a limit of time has passed."""
+        return 0 < self.max_minutes * 60 < seconds or 0 < self.max_cpu_minutes * 60 < cpu_seconds
 
     def identity(self) -> dict[str, Any]:
         """Return the options that must not change when a run is resumed, because they change its numbers."""

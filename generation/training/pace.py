@@ -30,8 +30,9 @@ class Clock:
     def seconds(self) -> float:
         return self._seconds_before + time.monotonic() - self._began
 
-    def is_after(self, minutes: float) -> bool:
-        return 0 < minutes * 60 < self.seconds
+    @property
+    def cpu_seconds(self) -> float:
+        return self._cpu_before + time.process_time() - self._cpu_began
 
     def is_time_to_draw(self) -> bool:
         is_time = time.monotonic() - self._drew > SECONDS_BETWEEN_FIGURES
@@ -52,4 +53,4 @@ class Clock:
 
     def write(self, state: RunState) -> None:
         state.seconds = self.seconds
-        state.cpu_seconds = self._cpu_before + time.process_time() - self._cpu_began
+        state.cpu_seconds = self.cpu_seconds

@@ -51,7 +51,7 @@ def read_repeats(folder: Path) -> pd.DataFrame:
         for name in TEXTS:
             frame[name] = frame[name].map(text_of)
         frame[list(NUMBERS)] = frame[list(NUMBERS)].astype("int64")
-    except (ValueError, LookupError, TypeError) as error:
+    except (ValueError, LookupError, TypeError, OverflowError) as error:
         raise EvalPlatformError(f"{FILE} can't be read: {str(error).splitlines()[0]}") from error
     return frame.rename(columns={"assignment": "submission", "dialog": "external_id"})
 

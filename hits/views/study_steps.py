@@ -70,7 +70,7 @@ def _generator_fields(settings: Mapping[str, Any], own: OwnFields) -> list[Setti
 def _task_fields(settings: Mapping[str, Any], own: OwnFields) -> list[SettingField]:
     protocol = protocol_in(settings)
     ways = [(one.name, one.title) for one in PROTOCOLS.values()]
-    help_text = "Another way has other settings: save to see them. Those that only this one has are removed."
+    help_text = "Another way has other settings; those that only this one has are removed."
     return [
         SettingField("protocol", "How people are asked", "choice", help_text if len(ways) > 1 else "", ways),
         SettingField("task.title", "Title on the marketplace"),

@@ -11,6 +11,7 @@ from django.core.management import CommandError, call_command
 
 from hits.exporting import RATINGS_FILES, export_bundle
 from hits.models import Study, offering_for
+from tests.hits.controlled import built
 from tests.hits.rated import rate
 
 
@@ -127,3 +128,24 @@ def test_ratings_that_say_what_none_can_are_told(folder: Path, pattern: str, ins
 
 def test_no_folder_is_told(tmp_path: Path) -> None:
     assert "is no bundle" in complaints(tmp_path / "nowhere")[0]
+
+
+@pytest.mark.usefixtures("example_corpus")
+def test_answers_of_repeats_that_none_can_give_are_told(tmp_path: Path) -> None:
+    study = built("areas")
+    rate(study, hits=1)
+    folder = tmp_path / "bundle"
+    export_bundle(offering_for(study, "local"), folder)
+    file = folder / "repeats.csv"
+    whole = file.read_text()
+    head, first, *_ = whole.splitlines()
+    odd = [
+        *(first.replace(",good,", f",{value},").replace(",bad,", f",{value},") for value in ("terrible", "nan", '"')),
+        *(first.replace("overall", "wit"), f"{'9' * 30}{first[1:]}", f"{first},more", ",", "1.5" + first[1:]),
+    ]
+
+    for text in ("", "\n", head, "a,b\n1,2\n", "\0", *(f"{head}\n{line}\n" for line in odd)):
+        file.write_text(text)
+        assert any("repeats.csv" in line for line in complaints(folder)), text
+    file.write_bytes(b"\xff\xfe")
+    assert any("repeats.csv" in line for line in complaints(folder))

@@ -87,6 +87,9 @@ def test_mime_s_studies_have_four_dialogs_of_each_emotion() -> None:
         assert [(part.dialog_count, part.even_by) for part in one.datasets] == [(128, "emotion")]
         assert (one.hits.assignments, one.crowd.name, one.checkpoints.per_hit) == (3, "link", 0)
     assert_each_pair(compared, "MIME")
+    protocol = protocol_of(compared)
+    assert isinstance(protocol, Pairs)
+    assert protocol.design.analysis.verdicts == "fourth vote"
 
 
 def assert_each_pair(design: StudyDesign, model: str) -> None:

@@ -225,6 +225,20 @@ def test_a_study_deleted_there_by_hand_is_noted_and_creates_no_other(offering: O
     assert ProlificStudy.objects.undeleted().count() == 0
 
 
+def test_a_study_stopped_there_for_good_is_said_to_be_over_until_it_is_stopped_here(offering: Offering) -> None:
+    by_hand.stop_study(study_there(offering), Clock().now())
+
+    with pytest.raises(MarketRefused, match=r"has stopped the study .* for good, with 8 places free"):
+        sync_now(offering)
+    stopped = stop_study(offering, open_crowd(offering), now)
+    resumed = resume_study(offering, open_crowd(offering), now)
+
+    assert stopped.early_end == ""
+    assert "nobody comes any more" in resumed.early_end
+    stop_study(offering, open_crowd(offering), now)
+    sync_now(offering)
+
+
 # --- What is refused, with one line ----------------------------------------------------------------------------------
 
 

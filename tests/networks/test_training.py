@@ -98,6 +98,14 @@ def test_training_stops_early_and_keeps_the_best_checkpoint(run: Run, tmp_path: 
     assert not torch.equal(best["output.bias"], last["network.output.bias"])
 
 
+def test_training_stops_after_so_much_cpu_time_counting_that_before_it_was_resumed(run: Run) -> None:
+    first = run("transformer", "measured", max_cpu_minutes=1e-6)
+    again = run("transformer", "measured", max_cpu_minutes=1e-6)
+
+    assert (first.step, first.stopped) == (again.step, again.stopped) == (1, "the time is up")
+    assert run("transformer", "measured", max_cpu_minutes=60).stopped == "8 steps are done"
+
+
 def _few(folder: Path, data: Path) -> Path:
     few = folder / "few.jsonl"
     few.write_text("".join(data.read_text().splitlines(keepends=True)[:3]))

@@ -22,9 +22,9 @@ class Command(PlatformCommand):
     manage.py score_candidates --dataset ED --as rashkin
 
 The metrics are: perplexity of the human reply (for models that can tell how likely a reply is), Distinct-1 and -2,
-sentence-embedding similarity, BLEU as two papers compute it, and how well emotions and intents were predicted. Scores
-are stored, and only missing ones are computed, so you can run the command again, also after it was stopped.
-docs/metrics.md explains each metric."""
+sentence-embedding similarity, BLEU as two papers compute it, how often the human reply is found among a hundred (for
+models that choose replies), and how well emotions and intents were predicted. Scores are stored, and only missing ones
+are computed, so you can run the command again, also after it was stopped. docs/metrics.md explains each metric."""
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--dataset", required=True, metavar="NAME", help="the dataset whose dialogs were answered")

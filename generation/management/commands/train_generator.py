@@ -34,6 +34,7 @@ _HELP = {
     "max_epochs": "stop after so many passes over the data",
     "max_steps": "stop after so many batches; 0: no limit",
     "max_minutes": "stop after so much time, including that before the run was resumed; 0: no limit",
+    "max_cpu_minutes": "the same in CPU time, for a machine that others use as well; 0: no limit",
     "validate_every": "steps between validations; 0: once an epoch",
     "save_every": "steps between saves of the run's state; a run that is killed loses so many at most",
     "patience": "stop after so many validations without a lower loss; 0: never",

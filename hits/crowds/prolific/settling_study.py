@@ -8,6 +8,7 @@ with one line that says why.
 from collections.abc import Mapping
 from typing import Any
 
+from evalplatform.wording import count_of
 from hits.crowds.fees import Fees
 from hits.crowds.prolific.option_checks import filter_problems
 from hits.crowds.prolific.prolific_calls import ProlificCalls
@@ -193,6 +194,7 @@ class StudySettler:
             elif status == "PAUSED" and is_on_offer and "START" in study.get("study_actions", ["START"]):
                 self._change(study, "START")
             else:
+                _refuse_if_over(study, is_on_offer)
                 return
             study = self._look(study)
 
@@ -206,6 +208,24 @@ class StudySettler:
 
     def _look(self, study: Mapping[str, Any]) -> dict[str, Any]:
         return dict(self._client.get(f"studies/{study['id']}/"))
+
+
+def _refuse_if_over(study: Mapping[str, Any], is_on_offer: bool) -> None:
+    """Raise if nobody comes any more though the study is meant to be on offer: it was stopped there, which is final.
+
+    A study whose places are all taken is over, too, but as it should be.
+    """
+    status, places = study["status"], study["total_available_places"]
+    is_over = status in OVER or (status == "PAUSED" and "START" not in study.get("study_actions", ["START"]))
+    free = places - study.get("places_taken", places)
+    if is_on_offer and is_over and free > 0:
+        raise MarketRefused(
+            "over",
+            f"Somebody has stopped the study {study['id']} on Prolific for good, with {count_of(free, 'place')} free: "
+            "nobody comes any more. Take its HITs off the market here, too (stop_study); to ask more people, copy the "
+            "study and publish the copy.",
+            is_about_account=True,
+        )
 
 
 def stop_group_name(offering: Offering) -> str:
