@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 VALIDATIONS = 5
-WARM_UP = 0.2  # of the steps
+WARM_UP = 0.1  # of the steps
 
 _WORDS = ("--width", "128", "--minimum-count", "2", "--learning-rate", "1e-3")
 _TOKENS = (
@@ -75,8 +75,8 @@ RECIPES = {
         ),
         (),
     ),
-    "trs": Recipe("trs", _one(_WORDS, 300), (("li", "Transformer"),)),
-    "multi-tr": Recipe("multi-tr", _one(_WORDS, 300), (("li", "EmoPrepend-1"), ("majumder", "Multi-TR"))),
+    "trs": Recipe("trs", _one(_WORDS, 200), (("li", "Transformer"),)),
+    "multi-tr": Recipe("multi-tr", _one(_WORDS, 200), (("li", "EmoPrepend-1"), ("majumder", "Multi-TR"))),
     "moel": Recipe("moel", _one(_WORDS, 150), (("li", "MoEL"), ("majumder", "MoEL"))),
     "mime": Recipe("mime", _one(_WORDS, 150), (("majumder", "MIME"),)),
     "empdg": Recipe(

@@ -33,12 +33,21 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, metavar="FOLDER")
     parser.add_argument("--out", type=Path, default=Path("var/trained-systems"), metavar="FOLDER")
     parser.add_argument("--minutes", type=float, default=5.0, help="of CPU time, for each system (default 5)")
-    parser.add_argument("--systems", nargs="+", choices=list(RECIPES), default=list(RECIPES))
+    parser.add_argument(
+        "--systems", nargs="*", metavar="NAME", default=list(RECIPES),
+        help=f"{', '.join(RECIPES)}; without a name, only published replies are scored",
+    )  # fmt: skip
     parser.add_argument("--conversations", type=int, default=4000, help="to learn from (default 4000)")
     parser.add_argument("--validation", type=int, default=200, help="conversations to validate on (default 200)")
     parser.add_argument("--test", type=int, default=400, help="turns of test dialogs to answer (default 400)")
     parser.add_argument("--replies", type=int, default=10, help="test dialogs whose replies are printed (default 10)")
     options = parser.parse_args()
+    if unknown := [name for name in options.systems if name not in RECIPES]:
+        parser.error(f"There is no recipe for {', '.join(unknown)}.")
+    if options.minutes <= 0:
+        parser.error("--minutes must be above 0.")
+    if problem := _note_settings(options):
+        parser.error(problem)
     _set_up(options.out)
     dataset = _import_data(options)
     for name in options.systems:
@@ -46,9 +55,19 @@ def main() -> None:
     _print_results(options.out, options.systems, dataset, options.replies)
 
 
+def _note_settings(options: argparse.Namespace) -> str:
+    """Write down what this run compares. Return what is wrong if its folder was begun with something else."""
+    settings = {name: getattr(options, name) for name in ("minutes", "conversations", "validation", "test")}
+    options.out.mkdir(parents=True, exist_ok=True)
+    noted = options.out / "settings.json"
+    if noted.exists() and (begun := json.loads(noted.read_text())) != settings:
+        return f"{options.out} was begun with {begun}; name another folder for {settings}."
+    noted.write_text(json.dumps(settings))
+    return ""
+
+
 def _set_up(out: Path) -> None:
     """Use one thread at low priority, and a database of our own."""
-    out.mkdir(parents=True, exist_ok=True)
     os.nice(19)
     database = f"sqlite:///{(out / 'benchmark.sqlite3').resolve()}"
     os.environ |= {"OMP_NUM_THREADS": "1", "VAR_DIR": str(out.resolve()), "DATABASE_URL": database}

@@ -12,7 +12,7 @@ is random.
 import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
-from statistics import NormalDist
+from statistics import NormalDist, fmean
 
 from simulated_crowd.dice import happens, normal, uniform
 from simulated_crowd.knowing import KnownDialog
@@ -45,6 +45,20 @@ class Judge:
             else [self._level_on(dialog, card, name, count) for card in cards]
             for name, count in level_counts.items()
         }
+
+    def leads(self, dialog: KnownDialog, cards: Sequence[Writers]) -> list[float]:
+        """Return opinions that can be compared, the higher the better, for a protocol whose answers put the cards in
+        order. How much better a writer is in general lies in the truth's cuts."""
+        if self.worker.type.has_favourite_level:
+            return [-float(place) for place in range(len(cards))]  # always in the order of the page
+        return [self._lead(dialog, card) for card in cards]
+
+    def _lead(self, dialog: KnownDialog, writers: Writers) -> float:
+        card = (dialog.dataset, dialog.external_id, *writers, *dialog.showing)
+        if not happens(self.worker.type.attention, *self.worker.key, "looks at", *card):
+            return normal(*self.worker.key, "anywhere", *card)
+        cuts = self._truth.cuts(dialog.dataset, writers, len(self._truth.default))
+        return self.opinion(dialog, writers) - fmean(_quantile(1 - cut) for cut in cuts)
 
     def _levels_of_pair(self, dialog: KnownDialog, cards: Sequence[Writers]) -> list[int] | None:
         """Return levels of which the lower one is better, if the truth is about this pair of models."""

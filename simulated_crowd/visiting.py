@@ -91,16 +91,26 @@ class _DialogVisit:
         self._known = visit.dialogs[position]
         self._passing = visit.protocol.passing_levels
         self._cards = [self._find_writers(text) for text in data["cards"]]
-        counts = {one.name: len(one.scale.values) for one in visit.protocol.criteria}
-        self._by_criterion = visit.judge.levels_on(self._known, self._cards, counts)
-        self._main = visit.protocol.criteria[0].name
-        self._levels = self._by_criterion[self._main]
+        self._leads = visit.judge.leads(self._known, self._cards) if visit.protocol.puts_in_order else []
+        self._by_criterion = self._levels_by_criterion()
+        self._moved_up: set[int] = set()
         self._revision: int = data["answer"]["revision"]
         self._active_ms = visit.pace.active_ms[position]
         self._moves = [
             [int(self._active_ms * (0.2 + 0.5 * (place + 1) / len(self._levels))), place, self._level_name(level)]
             for place, level in enumerate(self._levels)
         ]
+
+    def _levels_by_criterion(self) -> dict[str, list[int]]:
+        protocol = self._visit.protocol
+        if protocol.puts_in_order:
+            return {one.name: protocol.levels_in_order(self._leads) for one in protocol.criteria}
+        counts = {one.name: len(one.scale.values) for one in protocol.criteria}
+        return self._visit.judge.levels_on(self._known, self._cards, counts)
+
+    @property
+    def _levels(self) -> list[int]:
+        return self._by_criterion[self._visit.protocol.criteria[0].name]
 
     def work(self) -> bool:
         """Work on the dialog, and return whether a bonus check has already saved it."""
@@ -144,15 +154,24 @@ class _DialogVisit:
 
     def _move_up(self, place: int) -> None:
         """Give the card what passes, on each criterion."""
-        wanted = self._passing[0 if self._worker.type.is_hunting else -1]
+        self._moved_up.add(place)
         protocol = self._visit.protocol
+        if protocol.puts_in_order:
+            self._leads[place] = max(self._leads) + 1
+            self._by_criterion = self._levels_by_criterion()
+            return
+        wanted = self._passing[0 if self._worker.type.is_hunting else -1]
         for one in protocol.criteria:
             last = len(one.scale.values) - 1
             self._by_criterion[one.name][place] = round(wanted * last / (len(protocol.scale.values) - 1))
 
     def _think_again(self, attempt: int) -> int | None:
         """Return the place of a card that the worker now takes for the human reply and moves up, or None to stop."""
-        doubtful = [place for place, level in enumerate(self._levels) if level not in self._passing]
+        doubtful = [
+            place
+            for place, level in enumerate(self._levels)
+            if level not in self._passing and place not in self._moved_up
+        ]
         if not doubtful:
             return None
         if self._worker.type.is_hunting:

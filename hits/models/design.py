@@ -263,6 +263,16 @@ def default_rules() -> list[ScreeningRule]:
     return [rule.model_validate({}) for rule in ScreeningRule.by_name.values() if rule.is_default]
 
 
+def rules_without_points(with_places: bool = False) -> list[ScreeningRule]:
+    """Return them without those about points, where careful workers may well prefer a model's reply to the human one;
+    `with_places` adds those that find who goes by the places of the replies."""
+    return [
+        rule.model_validate({})
+        for rule in ScreeningRule.by_name.values()
+        if (rule.is_default and not rule.is_about_points) or (with_places and rule.is_about_places)
+    ]
+
+
 class StudyDesign(Part):
     """The settings that all designs have. Each protocol has a subclass with its own (hits.protocols).
 

@@ -59,6 +59,9 @@ class ScreeningRule(BaseModel, ABC):
     # Whether it finds who gives one answer everywhere.
     is_about_one_answer: ClassVar[bool] = False
 
+    # Whether it finds who goes by the places of the replies on the page.
+    is_about_places: ClassVar[bool] = False
+
     rule: str  # its name, in study files and in every row that it writes
 
     @abstractmethod

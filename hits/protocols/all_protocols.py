@@ -5,6 +5,7 @@ from typing import Any
 
 from hits.models.design import StudyDesign
 from hits.protocols.areas import Areas
+from hits.protocols.best_worst import BestWorst
 from hits.protocols.checking_protocols import SMALLEST_DESIGN, checked_protocol
 from hits.protocols.likert import Likert
 from hits.protocols.pairs import Pairs
@@ -15,6 +16,7 @@ REGISTERED: list[type[Protocol[Any]]] = [
     Areas,
     Likert,
     Pairs,
+    BestWorst,
 ]
 PROTOCOLS = {one.name: checked_protocol(one) for one in REGISTERED}
 

@@ -17,7 +17,7 @@ from hits.models.design import (
     Text,
     WarmUpPart,
     WarmUpReply,
-    default_rules,
+    rules_without_points,
 )
 from hits.models.screening_rule import ScreeningRule
 from hits.protocols import pairs_texts
@@ -76,18 +76,13 @@ class PairsAnalysis(AnalysisPart):
     verdicts: VerdictRule = Field("majority", exclude_if=_is_majority)
 
 
-def _fair_rules() -> list[ScreeningRule]:
-    """Return the default rules but those about points: careful workers often prefer a model's reply."""
-    return [one for one in default_rules() if not one.is_about_points]
-
-
 class PairsDesign(StudyDesign):
     protocol: Literal["pairs"] = "pairs"
     checkpoints: PairsCheckpoints = PairsCheckpoints()
     task: PairsTask = PairsTask()
     warm_up: PairsWarmUp = PairsWarmUp()
     analysis: PairsAnalysis = PairsAnalysis()
-    screening: list[SerializeAsAny[ScreeningRule]] = Field(default_factory=_fair_rules)
+    screening: list[SerializeAsAny[ScreeningRule]] = Field(default_factory=rules_without_points)
 
 
 VOTES = 3  # a verdict by a fourth vote rests on so many votes before

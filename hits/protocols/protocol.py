@@ -101,6 +101,8 @@ class Protocol(ABC, Generic[Design]):
     fitting_setting: ClassVar[OwnSetting]  # which answers fit a reply of the warm-up
     criteria_setting: ClassVar[str] = "task"  # which setting names the criteria or their values, if one does
     passing_setting: ClassVar[str] = "checkpoints"  # which setting says what passes a checkpoint
+    # Whether an answer puts a dialog's replies in order, so that not all can get the same value (`levels_in_order`).
+    puts_in_order: ClassVar[bool] = False
 
     def __init__(self, design: Design) -> None:
         self.design = design
@@ -219,7 +221,9 @@ class Protocol(ABC, Generic[Design]):
 
     @property
     def is_won_by_one_answer(self) -> bool:
-        """Return whether who says the same of every reply passes: never where one of two must be better."""
+        """Return whether who says the same of every reply passes: never where one of them must be better."""
+        if self.puts_in_order:
+            return False
         checked = next((one for one in self.criteria if one.name == self.checkpoint_criterion), None)
         wins = set(self.passing_values) - ({"win"} if checked is not None and checked.is_comparison else set())
         return checked is not None and not wins.isdisjoint(checked.scale.values)
@@ -352,6 +356,13 @@ class Protocol(ABC, Generic[Design]):
     def sent_on(self, levels: Mapping[str, Sequence[int]]) -> dict[str, Any]:
         """Return the same for someone with an opinion on each criterion: levels of its own scale, by its name."""
         return self.sent_by(levels[self.criteria[0].name])
+
+    def levels_in_order(self, opinions: Sequence[float]) -> list[int]:
+        """Return the levels of `scale` that follow from opinions of a dialog's replies, the higher the better.
+
+        Only a protocol that `puts_in_order` has it: elsewhere each opinion is cut by itself, where the truth says.
+        """
+        raise NotImplementedError
 
     @cached_property
     def passing_levels(self) -> list[int]:

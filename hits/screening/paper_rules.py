@@ -24,6 +24,7 @@ from hits.screening.findings import (
 )
 from hits.screening.pointless_rules import (
     all_points_wanted,
+    never_alike,
     points_of_comparisons,
     points_out_of_reach,
     too_few_dialogs,
@@ -65,7 +66,8 @@ class SameAnswer(ScreeningRule):
         return findings_of(facts[is_same & (dialogs.reindex(facts.index) >= FEWEST_DIALOGS)])
 
     def problems(self, design: StudyDesign) -> list[DesignProblem]:
-        return too_few_dialogs(design)
+        about_cards = never_alike(design, "counts") if self.counts == "cards" else []
+        return about_cards or too_few_dialogs(design)
 
     def _count_cards(self, frames: "Frames") -> "pd.DataFrame":
         values = counts_by_worker(frames.cards_by_place, "value")

@@ -1,12 +1,12 @@
 """Defines the rules about patterns in a worker's answers: straight lines, and answers that follow the card's place."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from hits.errors import DesignProblem
 from hits.models.design import StudyDesign
 from hits.models.screening_rule import Finding, ScreeningRule, Share, as_percent
 from hits.screening.findings import FEWEST_DIALOGS, UNJUDGED, counts_by_worker, evidence_table, findings_of, is_at_least
-from hits.screening.pointless_rules import single_cards, too_few_dialogs
+from hits.screening.pointless_rules import never_alike, single_cards, too_few_dialogs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,7 +40,7 @@ class StraightLines(ScreeningRule):
         return findings_of(facts[is_at_least(facts["share"], self.share) & (facts["dialogs"] >= FEWEST_DIALOGS)])
 
     def problems(self, design: StudyDesign) -> list[DesignProblem]:
-        return single_cards(design, "share") or too_few_dialogs(design)
+        return single_cards(design, "share") or never_alike(design, "share") or too_few_dialogs(design)
 
 
 class PositionBias(ScreeningRule):
@@ -50,6 +50,8 @@ class PositionBias(ScreeningRule):
     test is that of Cochran, Mantel and Haenszel within dialogs; its `p_value` is multiplied by the number of workers.
     `strength` is Cramér's V, from 0 to 1: it keeps thousands of ratings from turning a slight habit into an offence.
     """
+
+    is_about_places: ClassVar[bool] = True
 
     rule: Literal["position_bias"] = "position_bias"
     p_value: Share = 0.01

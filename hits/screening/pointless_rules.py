@@ -66,6 +66,14 @@ def single_cards(design: StudyDesign, field: str) -> list[DesignProblem]:
     return [DesignProblem(field, message)]
 
 
+def never_alike(design: StudyDesign, field: str) -> list[DesignProblem]:
+    """Report a rule about the same answer to all cards of a dialog where the answer puts them in order."""
+    if not protocol_of(design).puts_in_order:
+        return []
+    message = f"nobody can answer the same about all replies of a dialog here, so that it says nothing; {REMOVE}"
+    return [DesignProblem(field, message)]
+
+
 def too_few_raters(design: StudyDesign, field: str, wanted: int) -> list[DesignProblem]:
     """Report a rule that compares workers if too few of them see the same dialog."""
     raters = design.hits.assignments

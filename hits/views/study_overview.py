@@ -16,6 +16,7 @@ from hits.designing import (
     render_markdown,
     summarise,
     summarise_frozen,
+    usual_texts,
 )
 from hits.models import Study
 from hits.models.design import StudyDesign
@@ -53,6 +54,7 @@ def render_study(request: HttpRequest, study: Study, refused: Refused | None = N
         "refused": refused,
         "public_orders": describe_public_orders(study),
         "waits": waits_of(study),
+        "usual_texts": usual_texts(design) if design and not study.is_frozen else {},
     }
     return render(request, "hits/study.html", context, status=STATUS if refused else 200)
 

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from hits.models import Answer, Assignment, HitItem
-from hits.protocols import obeys, protocol_of
+from hits.protocols import PROTOCOLS, obeys, protocol_of
 from tests.browser.conftest import SMALL, CheckAccessibility, OpenPage, Publish
 from tests.browser.test_worker_pairs import side
 from tests.browser.test_worker_scales import look
@@ -47,7 +47,7 @@ def test_who_reads_obeys_an_attention_check_and_nothing_tells_a_repeat(open_page
     assert obeys(protocol_of(check.hit.study.parsed_design), answer.value, answer.card_order, check.told or 0)
 
 
-@pytest.mark.parametrize("protocol", ["areas", "likert", "pairs"])
+@pytest.mark.parametrize("protocol", list(PROTOCOLS))
 def test_what_an_attention_check_tells_stands_in_place_of_the_question(
     protocol: str, page: Page, publish: Publish, check_accessibility: CheckAccessibility
 ) -> None:

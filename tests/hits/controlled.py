@@ -6,7 +6,7 @@ from typing import Any
 from hits.batching import build_hits
 from hits.designing import create_study
 from hits.models import HitItem, Study
-from hits.protocols import protocol_of
+from hits.protocols import PROTOCOLS, protocol_of
 from tests.conftest import DEMO
 from tests.hits.crowd import CrowdWorker
 from tests.hits.working import Worker
@@ -14,7 +14,7 @@ from tests.hits.working import Worker
 Answers = Callable[[Worker, HitItem], dict[str, Any]]
 
 CONTROLS = {"attention_checks": 2, "repeats": 2}
-ASKING = ["areas", "likert", "pairs"]
+ASKING = list(PROTOCOLS)
 
 
 def built(protocol: str, name: str = "demo", **checkpoints: Any) -> Study:
@@ -53,8 +53,10 @@ def _told(worker: Worker, item: HitItem, beside: int) -> dict[str, Any]:
 
 def _opinion(worker: Worker, item: HitItem) -> dict[str, Any]:
     protocol = protocol_of(worker.hit.study.parsed_design)
-    last = len(protocol.scale.values) - 1
-    return protocol.sent_by([min(card, last) for card in cards_on_page(worker, item)])
+    last, cards = len(protocol.scale.values) - 1, cards_on_page(worker, item)
+    if protocol.puts_in_order:
+        return protocol.sent_by(protocol.levels_in_order([-float(card) for card in cards]))
+    return protocol.sent_by([min(card, last) for card in cards])
 
 
 def by_place(worker: Worker, item: HitItem) -> dict[str, Any]:

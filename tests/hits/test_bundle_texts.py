@@ -6,7 +6,6 @@ import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -37,7 +36,7 @@ from hits.exporting.participants import participants
 from hits.exporting.research_checklist import research_checklist
 from hits.exporting.to_fill_in import TO_FILL_IN
 from hits.models import Offering, Study, offering_for
-from hits.protocols import protocol_of
+from hits.protocols import PROTOCOLS, protocol_of
 from hits.screening import screen
 from hits.stats import Plan
 from tests.conftest import DEMO
@@ -174,16 +173,9 @@ def test_the_methods_say_that_each_criterion_has_families_of_its_own() -> None:
     assert nothing == []
 
 
-@pytest.mark.parametrize(
-    "design",
-    [
-        {"protocol": "pairs"},
-        {"protocol": "likert"},
-        {},
-    ],
-)
-def test_the_methods_quote_each_question_once(design: dict[str, Any]) -> None:
-    made = parse_design({**{name: part for name, part in DEMO.items() if name != "task"}, **design})
+@pytest.mark.parametrize("protocol", list(PROTOCOLS))
+def test_the_methods_quote_each_question_once(protocol: str) -> None:
+    made = parse_design({**{name: part for name, part in DEMO.items() if name != "task"}, "protocol": protocol})
     told = " ".join(describe_questions(made))
 
     questions = {made.task.question, *(one.question for one in protocol_of(made).criteria if one.question)}

@@ -73,8 +73,12 @@ class FormReader(HTMLParser):
 
 def shown_fields(client: Client, name: str, step: str) -> dict[str, list[str]]:
     """Opens a step, and returns what a browser would send if it was saved without a change."""
+    return fields_in(html_of(client.get(f"/studies/{name}/edit/{step}/")))
+
+
+def fields_in(page: str) -> dict[str, list[str]]:
     reader = FormReader()
-    reader.feed(html_of(client.get(f"/studies/{name}/edit/{step}/")))
+    reader.feed(page)
     data: dict[str, list[str]] = {}
     for field, value in reader.fields:
         data.setdefault(field, []).append(value)
@@ -101,12 +105,7 @@ def test_a_step_that_was_saved_elsewhere_meanwhile_is_not_overwritten_unseen(res
     assert 'value="7"' in html_of(refused)
     assert parse_design(Study.objects.get().design).pay.reward_cents == 250
 
-    reader = FormReader()
-    reader.feed(html_of(refused))
-    again: dict[str, list[str]] = {}
-    for field, value in reader.fields:
-        again.setdefault(field, []).append(value)
-    assert researcher_client.post(address, again).status_code == 302
+    assert researcher_client.post(address, fields_in(html_of(refused))).status_code == 302
     assert parse_design(Study.objects.get().design).hits.assignments == 7
 
 
