@@ -142,7 +142,7 @@ def test_what_the_discriminators_find_better_lowers_the_generator_s_loss() -> No
 
     before = score_against_discriminators(both, BATCH).minimised
     with torch.no_grad():
-        both.discriminators.semantic.output.bias += 1  # it judges every reply to be better by 1
+        both.discriminators.semantic.output.bias.add_(1)  # it judges every reply to be better by 1
     after = score_against_discriminators(both, BATCH).minimised
 
     assert before is not None

@@ -57,7 +57,8 @@ def test_the_loss_of_a_group_is_a_divergence_and_the_cross_entropy_of_its_mixtur
         group.posterior.mean.bias.fill_(1)
         group.posterior.log_variance.bias.fill_(math.log(4))
 
-    _, loss = group.mix_for_training(*torch.randn(2, 1, 4), torch.randn(32, 4), torch.randn(1, 4), torch.randn(1, 32))
+    vector, emotions, logits = torch.randn(1, 4), torch.randn(32, 4), torch.randn(1, 32)
+    _, loss = group.mix_for_training(vector, torch.randn(1, 4), emotions, vector, logits)
 
     divergence = 0.5 * (4 + 1 - 1 - math.log(4))
     assert loss.tolist() == pytest.approx([4 * divergence + math.log(3)], abs=1e-5)
