@@ -191,8 +191,7 @@ class StudyTables:
         names = [part.name for part in self.design.datasets]
         rows["dataset"] = pd.Categorical(rows["dataset"], categories=names)
         rows["external_id"] = pd.Categorical(rows["external_id"])
-        emotions = [name or None for name in rows["emotion"]]
-        rows["emotion"] = pd.Categorical(emotions, categories=sorted({name for name in emotions if name}))
+        rows["emotion"] = pd.Categorical(rows["emotion"], categories=sorted({name for name in rows["emotion"] if name}))
         return rows
 
     @cached_property
