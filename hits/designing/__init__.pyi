@@ -38,7 +38,6 @@ from .study_files import read_study_file as read_study_file
 from .study_files import save_draft as save_draft
 from .study_files import start_draft as start_draft
 from .summarising import CostPart as CostPart
-from .summarising import Summary as Summary
 from .summarising import check_study_style as check_study_style
 from .summarising import split_cost as split_cost
 from .summarising import summarise as summarise

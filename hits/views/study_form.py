@@ -22,7 +22,6 @@ from hits.background import send_once
 from hits.crowds import crowd_in
 from hits.designing import (
     DraftCheck,
-    Summary,
     check_draft,
     is_quick_to_plan,
     plan_as_json,
@@ -155,7 +154,7 @@ def _extras(study: Study, step: Step, checked: DraftCheck) -> dict[str, Any]:
         return {"chooser": filter_chooser(study.design)}
     if step.key in PLANNED_STEPS:
         return {
-            "summary": _summary_of(study.design, checked),
+            **_cost(study.design, checked),
             "not_planned": why_not_planned(study.design),
             "planned_measure": planned_measure(study.design),
         }
@@ -175,7 +174,7 @@ def preview_cost(request: HttpRequest, name: str) -> HttpResponse:
     study = study_for(request.user, name=name)
     step = request.GET.get("step", "")
     typed = typed_in(request.POST, study, step if step in PLANNED_STEPS else PLANNED_STEPS[0])
-    return render(request, "hits/_summary.html", {"summary": _summary(typed)})
+    return render(request, "hits/_summary.html", _cost(typed, check_draft(typed)))
 
 
 @require_GET
@@ -237,12 +236,11 @@ def _save(request: HttpRequest, study: Study, step: Step) -> HttpResponse:
     return redirect("study", name=study.name)
 
 
-def _summary(settings: dict[str, Any]) -> Summary | None:
-    return _summary_of(settings, check_draft(settings))
-
-
-def _summary_of(settings: dict[str, Any], checked: DraftCheck) -> Summary | None:
-    return None if checked.problems else summarise(StudyDesign.model_validate(settings), checked.selections)
+def _cost(settings: dict[str, Any], checked: DraftCheck) -> dict[str, Any]:
+    """Return what the panel of costs shows: the summary, or what has to be solved before there is one."""
+    if checked.problems:
+        return {"in_the_way": checked.problems}
+    return {"summary": summarise(StudyDesign.model_validate(settings), checked.selections)}
 
 
 def _preview(settings: dict[str, Any]) -> str | None:

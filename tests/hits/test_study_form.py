@@ -280,3 +280,19 @@ def test_the_study_s_page_shows_a_table_of_settings_in_words(researcher_client: 
         in html
     )
     assert " sense · Question: Does it make sense? · Points: 5</dd>" in html
+
+
+@pytest.mark.usefixtures("example_corpus")
+def test_the_cost_panel_names_what_is_in_the_way_and_the_design_says_what_nothing_means(
+    researcher_client: Client,
+) -> None:
+    create_study({**DEMO, "screening": [{"rule": "too_few_points", "points": 1}]}, User.objects.get())
+
+    cost = html_of(
+        researcher_client.post("/studies/demo/preview/cost/", {"hits.dialogs": "2", "pay.bonus_points": "9"})
+    )
+    study = html_of(researcher_client.get("/studies/demo/"))
+
+    assert "<code>pay.bonus_points</code>: 9 points can never be won" in cost
+    assert '>0 <span class="small">0: as many as one likes</span>' in study
+    assert "too_few_points (points 1)" in study
