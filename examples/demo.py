@@ -23,7 +23,8 @@ from evalplatform.environment import VARIABLES
 ROOT = Path(__file__).resolve().parent.parent
 CORPUS = ROOT / "examples" / "corpus"
 DATASETS = {"example-subtitles": "subtitles", "example-emotional": "emotional", "example-empathetic": "empathetic"}
-STUDIES = {"demo.toml": "demo", "demo_trained.toml": "demo-trained"}
+RATED = {"demo.toml": "demo", "demo_likert.toml": "demo-likert", "demo_pairs.toml": "demo-pairs"}  # by a crowd
+STUDIES = {**RATED, "demo_trained.toml": "demo-trained"}
 BY_LINK = "demo-link"
 OF_ALL = "demo-all"
 PAGES = {
@@ -33,6 +34,8 @@ PAGES = {
     "study": "studies/demo/",
     "its monitor": "studies/demo/monitor/",
     "its results": "studies/demo/results/",
+    "results, on scales": "studies/demo-likert/results/",
+    "results, in pairs": "studies/demo-pairs/results/",
     "API": "api/",
     "work as a worker": "market/",
     "health": "health/",
@@ -68,6 +71,7 @@ def main() -> None:
         publish_study()
         let_a_crowd_work()
         show_results()
+        compute_pages()
         print_counts()
         if arguments.serve:
             serve(port)
@@ -121,7 +125,7 @@ def make_study(networks: dict[str, str]) -> None:
 
     from examples.tiny_networks import TWO_NETWORKS
 
-    say("Designing the study of examples/demo.toml and building its HITs; and one with the trained networks")
+    say("Designing a study of each way of asking and building its HITs; and one with the trained networks")
     for file, study in {**STUDIES, "demo_link.toml": BY_LINK}.items():
         call_command("create_study", ROOT / "examples" / file)
         call_command("build_hits", study)
@@ -146,15 +150,18 @@ def publish_study() -> None:
 
 
 def let_a_crowd_work() -> None:
-    """Let a crowd finish the first study, so that its results hold verdicts. The other studies' HITs are yours."""
+    """Let a crowd finish one study of each way of asking, so that results hold verdicts. The others' HITs are yours."""
     from django.core.management import call_command
 
-    say("A simulated crowd works on the first study")
-    call_command("simulate_crowd", "demo")
+    say("A simulated crowd works on three studies: with areas, on scales, and in pairs")
+    for study in RATED.values():
+        call_command("simulate_crowd", study)
     say("Collecting and paying the submitted work")
-    call_command("sync_hits", "demo")
-    say("Screening it by the paper's rules")
-    call_command("screen_study", "demo")
+    for study in RATED.values():
+        call_command("sync_hits", study)
+    say("Screening it by each study's own rules")
+    for study in RATED.values():
+        call_command("screen_study", study)
 
 
 def show_results() -> None:
@@ -169,6 +176,19 @@ def show_results() -> None:
     call_command("export_study", "demo", out=bundle)
     if is_first:
         call_command("check_bundle", bundle)
+
+
+def compute_pages() -> None:
+    """Compute what the results' pages show, or the first visit would wait for a background process."""
+    from django.utils import timezone
+
+    from hits.analysing import compute_results
+    from hits.designing import get_study
+    from hits.models import offering_for
+
+    say("Computing the pages of results")
+    for study in RATED.values():
+        compute_results(offering_for(get_study(study), "local"), timezone.now)
 
 
 def check_styles() -> None:

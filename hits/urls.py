@@ -45,6 +45,7 @@ urlpatterns = [
     path("studies/<slug:name>/hits/<int:number>/", studies.show_hit, name="hit"),
     path("studies/<slug:name>/edit/<slug:step>/", study_form.edit_study, name="edit-study"),
     path("studies/<slug:name>/edit/crowd/filters/", study_form.choose_filters, name="choose-filters"),
+    path("studies/<slug:name>/edit/<slug:step>/fields/", study_form.swap_fields, name="swap-fields"),
     path("studies/<slug:name>/preview/task/", study_form.preview_task, name="preview-task"),
     path("studies/<slug:name>/preview/cost/", study_form.preview_cost, name="preview-cost"),
     path("studies/<slug:name>/links/", links_page.show_or_make, name="links"),

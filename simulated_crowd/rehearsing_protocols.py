@@ -6,12 +6,16 @@ as a page would send them; nothing is stored.
 
 Opinions follow simulated_crowd.judging. Who rates replies one by one cuts each opinion where the truth says. Who
 compares two replies does not cut them first: the better one is chosen, or neither if the two opinions are closer than
-`TIED` of two equally good replies would be. Nor does who puts several in order. Careless workers are not rehearsed.
+`TIED` of two equally good replies would be; where the truth is about the pair, the difference of the two is cut where
+it says. Nor does who puts several in order. Careless workers are not rehearsed.
+
+`draw_ratings` makes the ratings frame of one such study, with all criteria, the human reply and fourth votes.
 """
 
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import NormalDist
 from typing import Any
 
@@ -23,10 +27,10 @@ from hits.designing import size_of_batches
 from hits.frames import build_ratings, categories_from_codes
 from hits.models.cards import Card
 from hits.models.design import StudyDesign
-from hits.protocols import Judgement, Protocol, protocol_of
+from hits.protocols import Criterion, Judgement, Protocol, protocol_of
 from hits.stats import Plan, code_ratings, compare_generators, draw_strengths, family_of, mean_signal
 from simulated_crowd.simulating import size_for
-from simulated_crowd.truths import Truth
+from simulated_crowd.truths import HUMAN, Truth
 
 TIED = 1 / 3  # of two equally good replies; the papers' tables of comparisons have about a third of ties
 
@@ -67,9 +71,9 @@ def usual_workers(design: StudyDesign) -> int:
 
 
 def _rehearse_once(name: str, design: StudyDesign, truth: Truth, workers: int, seed: int) -> SeenBy:
-    protocol = protocol_of(design)
-    main = protocol.criteria[0]
-    frame = _draw(design, protocol, truth, workers, np.random.Generator(np.random.SFC64(seed)))
+    main = protocol_of(design).criteria[0]
+    drawn = draw_ratings(design, truth, workers, seed)
+    frame = drawn[((drawn["criterion"] == main.name) & ~drawn["is_fourth_vote"]).to_numpy()]
     ratings = code_ratings(frame, main.measured).by_generators
     analysis = design.analysis
     plan = Plan(
@@ -92,46 +96,79 @@ def _dialogs(design: StudyDesign) -> int:
     return sum(one.dialog_count for one in design.datasets)
 
 
-def _draw(
-    design: StudyDesign, protocol: Protocol[Any], truth: Truth, workers: int, rng: np.random.Generator
-) -> pd.DataFrame:
-    names, scale = design.generators, protocol.criteria[0].scale
-    opinions = _Opinions(truth, names, _dialogs(design), workers, rng)
-    rows = []
-    places = ((items, worker) for items in _hits(design, protocol) for worker in _crew(design, workers, rng))
-    for number, (items, worker) in enumerate(places):
-        for at, item in enumerate(items):
+def draw_ratings(design: StudyDesign, truth: Truth, workers: int, seed: int) -> pd.DataFrame:
+    """Draw a study's ratings frame (hits.frames): what so many careful workers say, with all criteria, the human reply
+    and, where the design asks for them, fourth votes (`is_fourth_vote`)."""
+    protocol, rng = protocol_of(design), np.random.Generator(np.random.SFC64(seed))
+    opinions = _Opinions(truth, design.generators, _dialogs(design), workers + 1, rng)
+    raters, rows, submission = design.hits.assignments, list[tuple[Any, ...]](), 0
+    for items in _hits(design, protocol):
+        # Where all workers have rated everything, somebody else gives the fourth votes.
+        people = [*rng.permutation(workers).tolist(), workers]
+        answers = [[_answer(protocol, opinions, item, worker, rng) for item in items] for worker in people[:raters]]
+        if protocol.verdict_rule == "fourth vote":
+            of_items = zip(items, zip(*answers, strict=True), strict=True)
+            fourth = people[raters]
+            answers.append(
+                [_answer(protocol, opinions, item, fourth, rng) if _all_differ(said) else [] for item, said in of_items]
+            )
+        for number, (worker, said) in enumerate(zip(people, answers, strict=False)):
             rows += [
-                (number, worker, at, item.dialog, item.dataset, *_columns_of(one, scale.values))
-                for one in _answer(protocol, opinions, item, worker, rng)
+                (submission, worker, at, item.dialog, item.dataset, number == raters, *_columns_of(one))
+                for at, (item, judgements) in enumerate(zip(items, said, strict=True))
+                for one in judgements
             ]
+            submission += 1
+    return _build_frame(design, protocol, rows, workers)
+
+
+def _all_differ(said: Sequence[Sequence[Judgement]]) -> bool:
+    """Return whether three people said three different things about the main question."""
+    return len({answer[0].value for answer in said}) == len(said)
+
+
+def _columns_of(one: Judgement) -> tuple[Any, ...]:
+    missing = -1
+    return (
+        one.card,
+        one.place,
+        one.value,
+        one.criterion,
+        missing if one.candidate is None else one.candidate,
+        missing if one.opponent is None else one.opponent,
+    )
+
+
+def _build_frame(
+    design: StudyDesign, protocol: Protocol[Any], rows: Sequence[tuple[Any, ...]], workers: int
+) -> pd.DataFrame:
+    scores = {
+        (one.name, value): score
+        for one in protocol.criteria
+        for value, score in zip(one.scale.values, one.scale.scores, strict=True)
+    }
+    values = list(dict.fromkeys(value for _, value in scores))  # of all criteria
     columns = list(zip(*rows, strict=True))
-    submission, crew, position, dialog, dataset, card, place, value, generator, opponent = columns
-    return build_ratings(
+    submission, worker, position, dialog, dataset, is_fourth, card, place, said, criterion, writer, opponent = columns
+    frame = build_ratings(
         {
             "submission": submission,
-            "worker": categories_from_codes(crew, [f"W-{number}" for number in range(workers)]),
+            "worker": categories_from_codes(worker, [f"W-{number}" for number in range(workers + 1)]),
             "dialog": dialog,
             "dataset": pd.Categorical(dataset, categories=[one.name for one in design.datasets]),
             "position": position,
             "card": card,
             "place": place,
-            "value": value,
-            "generator": categories_from_codes(generator, names),
-            "opponent": categories_from_codes(opponent, names),
-            "score": np.array(scale.scores)[np.array(value)],
+            "value": [values.index(value) for value in said],
+            "generator": categories_from_codes(writer, design.generators),
+            "is_gold": np.array(writer) < 0,
+            "opponent": categories_from_codes(opponent, design.generators),
+            "criterion": pd.Categorical(criterion, categories=[one.name for one in protocol.criteria]),
+            "score": [scores[key] for key in zip(criterion, said, strict=True)],
         },
-        scale.values,
+        values,
     )
-
-
-def _crew(design: StudyDesign, workers: int, rng: np.random.Generator) -> list[int]:
-    return [int(worker) for worker in rng.permutation(workers)[: design.hits.assignments]]
-
-
-def _columns_of(one: Judgement, values: Sequence[str]) -> tuple[int, ...]:
-    opponent = -1 if one.opponent is None else one.opponent
-    return one.card, one.place, values.index(one.value), one.candidate or 0, opponent
+    return frame.assign(is_fourth_vote=np.array(is_fourth))
 
 
 def _hits(design: StudyDesign, protocol: Protocol[Any]) -> Iterator[list[_Item]]:
@@ -160,10 +197,12 @@ class _Opinions:
         self._reply = rng.standard_normal((dialogs, len(names) + 1)) * math.sqrt(effects.reply)
         self._worker = rng.standard_normal(workers) * math.sqrt(effects.worker)
         self._taste = rng.standard_normal((workers, len(names) + 1)) * math.sqrt(effects.taste)
-        alike = math.sqrt(2 * (effects.reply + effects.taste + effects.rest))  # of the difference of two equal writers
-        self.tied_below = alike * NormalDist().inv_cdf((1 + TIED) / 2)
+        # The deviation of the difference of two equal writers.
+        self.alike = math.sqrt(2 * (effects.reply + effects.taste + effects.rest))
+        self.tied_below = self.alike * _quantile((1 + TIED) / 2)
 
     def of(self, item: _Item, worker: int, writers: Sequence[int]) -> list[float]:
+        """Return the opinion of each writer's reply. All but chance is the same on each criterion: the halo."""
         shared = self._dialog[item.dialog] + self._worker[worker]
         rest = self._rng.standard_normal(len(writers)) * math.sqrt(self._effects.rest)
         return [
@@ -171,54 +210,69 @@ class _Opinions:
             for writer, chance in zip(writers, rest, strict=True)
         ]
 
-    def cuts(self, item: _Item, writer: int, level_count: int) -> list[float]:
+    def cuts(self, item: _Item, writer: int, level_count: int, criterion: str) -> list[float]:
         """Return below which opinion this writer's reply leaves each level."""
-        name = self.names[writer] if writer < len(self.names) else ""
-        cuts = self.truth.cuts(item.dataset, (name,), level_count)
-        return [NormalDist().inv_cdf(min(max(1 - cut, 1e-9), 1 - 1e-9)) for cut in cuts]
+        cuts = self.truth.cuts(item.dataset, (self.name_of(writer),), level_count, criterion)
+        return [_quantile(1 - cut) for cut in cuts]
+
+    def name_of(self, writer: int) -> str:
+        return self.names[writer] if writer < len(self.names) else HUMAN
+
+
+@lru_cache(maxsize=10_000)
+def _quantile(share: float) -> float:
+    return NormalDist().inv_cdf(min(max(share, 1e-9), 1 - 1e-9))
 
 
 def _answer(
     protocol: Protocol[Any], opinions: _Opinions, item: _Item, worker: int, rng: np.random.Generator
 ) -> list[Judgement]:
-    """Return what follows about the models from this worker's answer, on the main criterion."""
+    """Return what follows from this worker's answer."""
     shown = protocol.line_up(item.number, item.is_checkpoint)
     writers = [opinions.names.index(name) for name in shown] + ([len(opinions.names)] if item.is_checkpoint else [])
     cards = [Card((writer,), False) if writer < len(opinions.names) else Card((), True) for writer in writers]
     order = rng.permutation(len(cards)).tolist()
+    levels = {one.name: _levels(protocol, one, opinions, item, worker, writers) for one in protocol.criteria}
+    sent = protocol.sent_on({name: [found[card] for card in order] for name, found in levels.items()})
+    return list(protocol.judgements(protocol.read(sent, order), order, cards))
+
+
+def _levels(
+    protocol: Protocol[Any], criterion: Criterion, opinions: _Opinions, item: _Item, worker: int, writers: Sequence[int]
+) -> list[int]:
     found = opinions.of(item, worker, writers)
-    main = protocol.criteria[0]
-    if main.is_comparison:
-        levels = _compared(protocol, opinions, item, writers, found)
-    elif protocol.puts_in_order:
-        levels = protocol.levels_in_order(_leads(opinions, item, writers, found))
-    else:
-        count = len(main.scale.values)
-        levels = [
-            sum(opinion <= border for border in opinions.cuts(item, writer, count))
-            for writer, opinion in zip(writers, found, strict=True)
-        ]
-    value = protocol.read(protocol.sent_by([levels[card] for card in order]), order)
-    judgements = protocol.judgements(value, order, cards)
-    return [one for one in judgements if one.criterion == main.name and one.candidate is not None]
+    if criterion.is_comparison:
+        return _compared(criterion, opinions, item, writers, found)
+    if protocol.puts_in_order:
+        return protocol.levels_in_order(_leads(criterion, opinions, item, writers, found))
+    count = len(criterion.scale.values)
+    return [
+        sum(opinion <= border for border in opinions.cuts(item, writer, count, criterion.name))
+        for writer, opinion in zip(writers, found, strict=True)
+    ]
 
 
 def _compared(
-    protocol: Protocol[Any], opinions: _Opinions, item: _Item, writers: Sequence[int], found: Sequence[float]
+    criterion: Criterion, opinions: _Opinions, item: _Item, writers: Sequence[int], found: Sequence[float]
 ) -> list[int]:
     """Return levels of which the lower one is better, from opinions that are not cut."""
-    first, second = _leads(opinions, item, writers, found)
-    lead = first - second
-    has_ties = "tie" in protocol.criteria[0].scale.values
-    if has_ties and abs(lead) < opinions.tied_below:
+    if shares := opinions.truth.shares_of_pair(*map(opinions.name_of, writers)):
+        win, _, loss = shares
+        lead = (found[0] - found[1]) / opinions.alike
+        return [int(lead <= _quantile(loss)), int(lead > _quantile(1 - win))]
+    first, second = _leads(criterion, opinions, item, writers, found)
+    if "tie" in criterion.scale.values and abs(first - second) < opinions.tied_below:
         return [0, 0]
-    return [0, 1] if lead > 0 else [1, 0]
+    return [0, 1] if first > second else [1, 0]
 
 
-def _leads(opinions: _Opinions, item: _Item, writers: Sequence[int], found: Sequence[float]) -> list[float]:
+def _leads(
+    criterion: Criterion, opinions: _Opinions, item: _Item, writers: Sequence[int], found: Sequence[float]
+) -> list[float]:
     """Return opinions that can be compared. How much better a writer is in general lies in the cuts, since opinions are
     about equally good replies."""
+    levels = len(opinions.truth.default)
     return [
-        opinion - float(np.mean(opinions.cuts(item, writer, len(opinions.truth.default))))
+        opinion - float(np.mean(opinions.cuts(item, writer, levels, criterion.name)))
         for writer, opinion in zip(writers, found, strict=True)
     ]

@@ -50,6 +50,10 @@ def test_the_demo_does_its_work_and_run_again_serves_its_pages_until_it_is_stopp
     assert re.findall("Manifest .*", first) == re.findall("Manifest .*", second)
     assert "candidates.jsonl: 0 candidates imported, 240 already there" in second
     assert "24 assignments submitted" in first
+    assert "12 assignments submitted" in first  # on scales
+    assert "18 assignments submitted" in first  # in pairs
+    assert "Screening of demo-pairs on local, by the study's own rules." in first
+    assert "Computing the pages of results" in first
     assert "24 submissions collected (0 rebuilt from the marketplace, 0 without answers)" in first
     assert "24 rewards" in first
     assert "Screening of demo on local, by the study's own rules." in first

@@ -178,6 +178,13 @@ def test_links_and_pictures_of_a_page_lead_somewhere(page: str) -> None:
     assert wrong == []
 
 
+@every_page
+def test_no_table_of_a_page_is_torn_by_an_empty_line(page: str) -> None:
+    torn = re.findall(r"^\|.*\n\n+(\|.*)\n(?!\|[ :|-]+$)", text_of(page), re.MULTILINE)
+
+    assert torn == []
+
+
 def test_every_guide_decision_and_measurement_can_be_reached_from_the_readme() -> None:
     found, waiting = set(), [ROOT / "README.md"]
     while waiting:

@@ -6,6 +6,7 @@ The file is read by memory mapping and multiplied in blocks, so that neither dep
 replies take 1.2 GB on the disk and a few MB in memory. Its name is a hash of what the vectors are computed from.
 """
 
+import os
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -41,7 +42,7 @@ def open_vectors(
     if not _can_write_in(folder):
         with tempfile.NamedTemporaryFile(suffix=".npy") as file:
             return _write_vectors(Path(file.name), texts, count, width, embed)
-    with write_beside(folder, BEGIN, lambda: Path(tempfile.mkstemp(prefix=BEGIN, suffix=".npy", dir=folder)[1])) as new:
+    with write_beside(folder, BEGIN, lambda: _new_file(folder)) as new:
         vectors = _write_vectors(new, texts, count, width, embed)
         new.chmod(0o644)
         new.replace(path)
@@ -57,6 +58,12 @@ def _read_vectors(path: Path, shape: tuple[int, int]) -> Vectors | None:
         return None
     is_right = isinstance(found, np.ndarray) and found.shape == shape and found.dtype == np.float32
     return cast(Vectors, found) if is_right else None
+
+
+def _new_file(folder: Path) -> Path:
+    opened, name = tempfile.mkstemp(prefix=BEGIN, suffix=".npy", dir=folder)
+    os.close(opened)
+    return Path(name)
 
 
 def _can_write_in(folder: Path) -> bool:

@@ -69,7 +69,8 @@ class EncoderRetrieval(Retriever):
 
 def _build_encoder(described: dict[str, Any]) -> nn.Module:
     try:
-        encoder = AutoModel.from_config(AutoConfig.for_model(**described))
+        # Unless told not to, the library would ask whoever sits at a terminal whether to run a checkpoint's own code.
+        encoder = AutoModel.from_config(AutoConfig.for_model(**described), trust_remote_code=False)
     except Exception as error:  # the library raises errors of any class
         raise CheckpointRefused(f"Hugging Face can't build the encoder of config.json: {first_line(error)}") from error
     return _without_pooler(encoder)
@@ -120,8 +121,8 @@ def start_from(name: str, kind: str, sizes: dict[str, Any]) -> Checkpoint:
     """Make two of a Hugging Face encoder, from a folder or the hub."""
     place = _packaged_minilm() if name == MINILM else name
     try:
-        encoder: Any = AutoModel.from_pretrained(place, use_safetensors=True)
-        wrapped: Any = AutoTokenizer.from_pretrained(place)
+        encoder: Any = AutoModel.from_pretrained(place, use_safetensors=True, trust_remote_code=False)
+        wrapped: Any = AutoTokenizer.from_pretrained(place, trust_remote_code=False)
         tokenizer = _configure(Tokenizer.from_str(wrapped.backend_tokenizer.to_str()))
         described = encoder.config
         longest = min(100, described.max_position_embeddings)

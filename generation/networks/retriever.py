@@ -92,7 +92,7 @@ class RetrieverFamily(Family):
         """Return the network from which training starts, with its tokenizer, which knows the labels as words."""
 
     def take(self, name: str, place: str) -> Labeller:
-        from generation.training.labeller_training import load_labeller
+        from generation.networks.labeller_training import load_labeller
 
         return load_labeller(place)
 

@@ -220,7 +220,7 @@ class TransformerFamily(Family):
         return prepare_generator(self, Recipe(score_transformer), plan, world, say)
 
     def take(self, name: str, place: str) -> Any:
-        from generation.training.labeller_training import load_labeller
+        from generation.networks.labeller_training import load_labeller
 
         return load_labeller(place)
 

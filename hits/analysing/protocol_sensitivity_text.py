@@ -13,6 +13,7 @@ def protocol_comparison_as_text(found: ProtocolComparison) -> Iterator[str]:
     names = _names(found.studies)
     for name, study in zip(names, found.studies, strict=True):
         yield from _study(name, study)
+    yield from _what_differs(found.studies)
     yield ""
     yield (
         "What each needs to tell two models apart with a chance of 80 %, where "
@@ -37,6 +38,19 @@ def protocol_comparison_as_text(found: ProtocolComparison) -> Iterator[str]:
     if any(study.simulated for study in found.studies):
         yield from ("", "Simulated: not for publication. People may be quicker or surer in one way of asking than in")
         yield "another; the simulation gives all ways the same people, and the minutes that each design expects."
+
+
+def _what_differs(studies: tuple[SeenBy, ...]) -> Iterator[str]:
+    """Say where the studies are not alike although the comparison takes them to be."""
+    dialogs = [study.dialogs for study in studies]
+    if len(set(dialogs)) > 1:
+        counts = ", ".join(f"{count:,}" for count in dialogs)
+        yield f"Mind: they have {counts} dialogs; what each needs is counted as if its dialogs were like the others'."
+    hourly = [study.effort.cents * 60 / study.effort.minutes for study in studies if study.effort.minutes]
+    if len(hourly) > 1 and max(hourly) > 1.05 * min(hourly):
+        signs = [SIGNS[study.effort.currency] for study in studies if study.effort.minutes]
+        pay = ", ".join(f"{sign}{cents / 100:,.2f}" for sign, cents in zip(signs, hourly, strict=True))
+        yield f"Mind: they pay {pay} an hour at most, with fees; ratios of money contain that."
 
 
 def _names(studies: tuple[SeenBy, ...]) -> list[str]:

@@ -8,7 +8,7 @@ not planned is called exploratory; labels without an order are never ranked.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from evalplatform.wording import count_of
 from hits.analysing.pairing_words import describe_pairing, describe_planned_part
@@ -23,8 +23,12 @@ MOST_NAMES = 4
 MOST_PAIRS = 3
 
 
-def answers(found: CriterionResults, progress: Progress) -> tuple[Answer, ...]:
-    return tuple(_answer(table, found, progress) for table in found.comparisons)
+def answers(found: CriterionResults, progress: Progress, is_one_of_several: bool = False) -> tuple[Answer, ...]:
+    """Return the answers. Those about one of several criteria begin with its name."""
+    told = (_answer(table, found, progress) for table in found.comparisons)
+    if not is_one_of_several:
+        return tuple(told)
+    return tuple(replace(one, sentences=(f"{found.title}: {one.sentences[0]}", *one.sentences[1:])) for one in told)
 
 
 def _answer(table: Comparisons, found: CriterionResults, progress: Progress) -> Answer:

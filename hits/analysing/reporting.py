@@ -71,7 +71,7 @@ def _report_criterion(one: CriterionResults, results: Results, wanted: tuple[Mak
         interim = partial(interim_comparisons, progress=results.progress)
         wanted = tuple(interim if make is comparisons else make for make in wanted)
     prefix = _prefix(one.criterion, [other.criterion for other in results.criteria])
-    found = answers(one, results.progress)
+    found = answers(one, results.progress, len(results.criteria) > 1)
     if results.offerings:
         found = tuple(as_exploratory(answer, results) for answer in found)
         if not one.is_variant:

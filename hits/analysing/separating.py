@@ -35,6 +35,7 @@ from hits.stats import (
 
 SMALLEST_SHARE = 0.005  # the planner needs some of each value
 NO_DIFFERENCE = "no difference is seen"
+IN_ORDER = "the planner does not cover answers that put replies in order"
 NORMAL_80 = 0.8416  # quantile: the sequence decides with a chance of 80 %
 HALVINGS = 60
 NO_PLAN = Plan()
@@ -58,6 +59,7 @@ class Pricing:
     pair_share: float = 1.0
     showings: int = 1
     score_ranges: Mapping[str, float] = field(default_factory=dict)
+    puts_in_order: bool = False
 
 
 def with_separations(results: Results, pricing: Pricing | None, plan: Plan = NO_PLAN) -> Results:
@@ -170,6 +172,8 @@ def _dialogs_needed(
 ) -> int | Undefined:
     if not _size(pair):
         return Undefined(NO_DIFFERENCE)
+    if pricing.puts_in_order:  # one reply loses what another gains, and the planner draws each by itself
+        return Undefined(IN_ORDER)
     shares = _tied_shares(pair) if found.is_comparison else _shares_of(weaker, table, found)
     if isinstance(shares, Undefined):
         return shares

@@ -87,6 +87,7 @@ def pricing_of(study: Study) -> Pricing:
         protocol.dialogs_of_a_pair(MANY) / MANY,
         protocol.showings,
         {one.name: max(one.scale.scores) - min(one.scale.scores) for one in protocol.criteria},
+        protocol.puts_in_order,
     )
 
 

@@ -25,8 +25,8 @@ from .places import reveal_secret as reveal_secret
 from .places import revealed_secret as revealed_secret
 from .places import submitted_counts as submitted_counts
 from .recounting import recount_places as recount_places
-from .spending_lock import spending as spending
 from .spending_lock import within_budget as within_budget
+from .study_lock import spending as spending
 from .undecided import AFTER_THE_ORDERS as AFTER_THE_ORDERS
 from .undecided import ANSWERS_MAY_COME as ANSWERS_MAY_COME
 from .undecided import NO_ANSWERS as NO_ANSWERS

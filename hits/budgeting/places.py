@@ -8,6 +8,7 @@ from django.db import transaction
 from django.db.models import Count, Q
 
 from evalplatform.wording import count_of
+from hits.budgeting.study_lock import spending
 from hits.crowds import MarketHit, crowd_of
 from hits.models import Assignment, Event, Offering, Publication, Replacement, Study, Submission
 from hits.models.publication import PublicationQuerySet
@@ -49,9 +50,10 @@ def reveal_secret(study: Study, now: datetime) -> str:
     Work that was begun by then may still come where our page gives out the places. A person decides about it
     (`undecided.AFTER_THE_ORDERS`): whoever only looked in and left must not keep the orders secret for ever.
     """
-    if secret := revealed_secret(study):
-        Study.objects.filter(pk=study.pk, orders_revealed_at=None).update(orders_revealed_at=now)
-    return secret
+    with spending(study):  # nobody asks for more work between the look and the note
+        if secret := revealed_secret(study):
+            Study.objects.filter(pk=study.pk, orders_revealed_at=None).update(orders_revealed_at=now)
+        return secret
 
 
 def unfilled_places(offering: Offering, publications: PublicationQuerySet) -> list[UnfilledPlaces]:

@@ -11,7 +11,7 @@ from collections import Counter
 from django.db.models import Count, Q
 
 from hits.budgeting.places import confirmed_places
-from hits.budgeting.spending_lock import spending
+from hits.budgeting.study_lock import spending
 from hits.crowds import crowd_of
 from hits.models import Assignment, HitPlaces, Offering, Publication
 from hits.models.assignment import HAS_PLACE, AssignmentQuerySet

@@ -9,22 +9,9 @@ marketplace is called inside the block.
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from django.db import transaction
-
 from hits.budgeting.budget import budget_of, refuse_over_budget
-from hits.models import Offering, Study
-
-
-@contextmanager
-def spending(study: Study) -> Iterator[None]:
-    """Lock the study's row until the end of the block.
-
-    SQLite has no locks on rows: there, a transaction locks the whole file when it begins (transaction_mode IMMEDIATE).
-    """
-    with transaction.atomic():
-        # no_key lets others go on adding rows that refer to the study, such as workers' assignments.
-        Study.objects.select_for_update(no_key=True).get(pk=study.pk)
-        yield
+from hits.budgeting.study_lock import spending
+from hits.models import Offering
 
 
 @contextmanager

@@ -56,7 +56,9 @@ def ask_fourth_votes(offering: Offering, market: Market, now: Callable[[], datet
     if vote_state(offering).unasked:
         with spending(offering.study):
             # Once more, now that the study's row is locked: of two syncs at once, the second finds what the first has
-            # saved.
+            # saved; and while votes were counted, somebody may have stopped the study, or made a bundle of it.
+            if not _may_ask(offering):
+                return result
             save_intents(offering, due_fourth_votes(offering, vote_state(offering)), now(), result)
     _publish(offering, market, now, result)
     return result

@@ -14,7 +14,9 @@ def describe_fourth_votes(offering: Offering) -> str:
     if not state.differing and not state.asked:
         return "No item needs a fourth vote so far: no three votes on one all differ."
     differing = count_of(
-        len(state.differing), "item has three votes that all differ", "items have three votes that all differ"
+        len(state.differing),
+        "item has three votes that all differ on a question",
+        "items have three votes that all differ on a question",
     )
     text = f"{differing}. {len(state.asked):,} fourth votes were asked for, and {len(state.returned):,} came in."
     return f"{text}{_unasked(offering, state)}"

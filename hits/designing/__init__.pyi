@@ -4,6 +4,9 @@ from .design_problems import parse_design as parse_design
 from .design_words import describe_hourly_pay as describe_hourly_pay
 from .design_words import style_warning as style_warning
 from .markdown import render_markdown as render_markdown
+from .own_texts import CONSENT as CONSENT
+from .own_texts import CONTACT as CONTACT
+from .own_texts import usual_texts as usual_texts
 from .plan_questions import is_quick_to_plan as is_quick_to_plan
 from .plan_questions import plan_as_json as plan_as_json
 from .plan_questions import plan_question_id as plan_question_id
@@ -35,7 +38,6 @@ from .study_files import read_study_file as read_study_file
 from .study_files import save_draft as save_draft
 from .study_files import start_draft as start_draft
 from .summarising import CostPart as CostPart
-from .summarising import Summary as Summary
 from .summarising import check_study_style as check_study_style
 from .summarising import split_cost as split_cost
 from .summarising import summarise as summarise

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from evalplatform.wording import count_of
 from hits.analysing import CriterionResults
@@ -14,7 +15,7 @@ from hits.exporting.power_words import describe_power, what_decides
 from hits.exporting.quality_methods import describe_exclusions
 from hits.exporting.raters import MIXED, NOBODY, describe_no_raters, name_countries, recruiting
 from hits.exporting.worker_names import prose
-from hits.protocols import Criterion, Presented, protocol_of
+from hits.protocols import Criterion, Presented, Protocol, protocol_of
 from hits.stats import Estimate, Undefined
 
 NOT_ASSESSED = "IntraAA not assessed"  # the form's own words
@@ -249,7 +250,7 @@ def criterion_answers(sources: Sources, asked: Criterion, found: CriterionResult
         "4.3.5": Answer(instrument.described, (OPTIONS[instrument.kind],)),
         "4.3.6": Answer("N/A"),
         "4.3.7": Answer("\n".join(questions)),
-        "4.3.8": Answer(_form(asked, protocol.is_side_by_side), (3,) if asked.is_comparison else (2,)),
+        "4.3.8": Answer(_form(protocol, asked), (3,) if asked.is_comparison or protocol.puts_in_order else (2,)),
         "4.3.9": Answer(
             "Shares of each value and mean scores for each dataset and system, over all ratings that count; a ranking "
             "by paired comparisons (results.json, tables/)."
@@ -270,10 +271,12 @@ def _relative(asked: Criterion, is_side_by_side: bool) -> str:
     return "The replies of all systems are seen side by side." if is_side_by_side else "Each reply is judged by itself."
 
 
-def _form(asked: Criterion, is_side_by_side: bool) -> str:
+def _form(protocol: Protocol[Any], asked: Criterion) -> str:
     if asked.is_comparison:
         return "Which of two replies is better."
-    return "Several replies side by side." if is_side_by_side else "One reply at a time."
+    if protocol.puts_in_order:
+        return "Which of several replies are better than the others."
+    return "Several replies side by side." if protocol.is_side_by_side else "One reply at a time."
 
 
 def _values(one: Criterion) -> str:

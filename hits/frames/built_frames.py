@@ -33,7 +33,7 @@ _OF_SUBMISSIONS = {
     **dict.fromkeys(("dialogs", "checkpoints", "points", "first_points", "attempts"), np.int16),
     **dict.fromkeys(("passed_checks", "moved_checks", *CONTROL_COUNTS), np.int16),
     **dict.fromkeys(("active_seconds", "hidden_seconds", "work_seconds"), np.float64),
-    **dict.fromkeys(("is_rebuilt", "has_feedback"), np.bool_),
+    **dict.fromkeys(("is_rebuilt", "has_feedback", "is_fourth_vote"), np.bool_),
 }
 
 
@@ -93,6 +93,8 @@ def build_submissions(columns: Mapping[str, Any]) -> pd.DataFrame:
         "is_rebuilt": False,
         "accepted_at": DEFAULT_TIME,
         "submitted_at": DEFAULT_TIME,
+        "turned": [()] * len(columns["submission"]),
+        "is_fourth_vote": False,
         **dict.fromkeys(CONTROL_COUNTS, 0),
         "dialogs": 0,
         "active_seconds": active,

@@ -191,7 +191,9 @@ class StudyTables:
         names = [part.name for part in self.design.datasets]
         rows["dataset"] = pd.Categorical(rows["dataset"], categories=names)
         rows["external_id"] = pd.Categorical(rows["external_id"])
-        rows["emotion"] = pd.Categorical(rows["emotion"], categories=sorted({name for name in rows["emotion"] if name}))
+        emotions = sorted({name for name in rows["emotion"] if name})
+        # An empty one is no category: pandas wants it to be missing already.
+        rows["emotion"] = pd.Categorical([name or None for name in rows["emotion"]], categories=emotions)
         return rows
 
     @cached_property

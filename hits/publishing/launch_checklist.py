@@ -23,7 +23,7 @@ from hits.crowds import (
     open_crowd,
     worker_page_url,
 )
-from hits.designing import describe_hourly_pay, hourly_pay_cents
+from hits.designing import CONSENT, CONTACT, describe_hourly_pay, hourly_pay_cents, usual_texts
 from hits.models import Offering, Submission
 from hits.models.design import StudyDesign
 from hits.models.money import money
@@ -92,24 +92,16 @@ def _pay(offering: Offering) -> LaunchCheck:
 
 
 def _consent(design: StudyDesign) -> LaunchCheck:
-    if _is_default(design, "consent"):
-        words = "The text is the one that EvalPlatform comes with: let whoever approves your study read it."
-        return LaunchCheck("Consent", False, words)
-    return LaunchCheck("Consent", True, "The study has a text of its own, to which each worker agrees.")
+    return _own_text(design, CONSENT, "The study has a text of its own, to which each worker agrees.")
 
 
 def _contact(design: StudyDesign) -> LaunchCheck:
-    missing = [
-        words
-        for words, is_missing in [
-            ("who runs the study (task.requester)", not design.task.requester),
-            ("how workers reach you (task.contact)", _is_default(design, "contact")),
-        ]
-        if is_missing
-    ]
-    if missing:
-        return LaunchCheck("Contact", False, f"Not said: {' and '.join(missing)}.")
-    return LaunchCheck("Contact", True, f"Workers read that {design.task.requester} asks them, and how to reach you.")
+    return _own_text(design, CONTACT, f"Workers read that {design.task.requester} asks them, and how to reach you.")
+
+
+def _own_text(design: StudyDesign, about: str, settled: str) -> LaunchCheck:
+    missing = usual_texts(design).get(about)
+    return LaunchCheck(about, missing is None, missing or settled)
 
 
 def _pilot(offering: Offering) -> LaunchCheck:
@@ -130,10 +122,6 @@ def _screening(design: StudyDesign) -> LaunchCheck:
         words = "No rule is named, so all work counts. A rule that is chosen after the answers came is hard to defend."
         return LaunchCheck("Screening", False, words)
     return LaunchCheck("Screening", True, f"{count_of(len(design.screening), 'rule')} named before anybody rates.")
-
-
-def _is_default(design: StudyDesign, field: str) -> bool:
-    return bool(getattr(design.task, field) == type(design.task).model_fields[field].default)
 
 
 # --- What a look outside tells ---------------------------------------------------------------------------------------

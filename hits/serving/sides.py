@@ -2,8 +2,9 @@
 
 In: a HIT of pairs, the worker's rotation, what this worker and the HIT's other workers were shown. Out: the positions
 of items that are turned. Guaranteed: over all HITs of a worker in an offering, the two sides of each pair of models
-differ by at most one item, and so do the sides of the human reply at checkpoints; among what that leaves, each item is
-shown the way round that fewer of its workers have had. Rotations alone balance each item, but not a worker.
+differ by at most one item; among what that leaves, each item is shown the way round that fewer of its workers have had.
+Rotations alone balance each item, but not a worker. A checkpoint is never turned: whoever knows where the human reply
+stood so far could tell from a balance where it stands now, and earn the bonus without reading.
 
 Only work counts that the crowd confirms, or that has a place: visits that may be forged turn nobody's cards.
 """
@@ -21,7 +22,6 @@ from hits.serving.frozen import FrozenHit, FrozenItem, frozen_hit
 
 SEEN = ["held", "filled", "extra"]
 Pair = frozenset[int]  # of generators
-HUMAN: Pair = frozenset()  # at checkpoints, one side is the human reply
 
 
 def choose_turned(hit: FrozenHit, offering: Offering, worker_id: str, rotation: int) -> list[int]:
@@ -71,21 +71,19 @@ def _balance_of(hit: FrozenHit, offering: Offering, work: AssignmentQuerySet) ->
 
 
 def _by_pair(items: Sequence[FrozenItem]) -> dict[Pair, list[FrozenItem]]:
-    """Return the items of each pair of models, and all checkpoints together. A control shows another item again."""
-    compared = [item for item in items if item.card_count == 2 and item.repeats is None]
+    """Return the items of each pair of models. A control shows another item again."""
+    compared = [item for item in items if item.card_count == 2 and item.repeats is None and item.gold_card is None]
     pks = {pk for item in compared for card in item.cards for pk in card.candidates}
     generators = dict(Candidate.objects.filter(pk__in=pks).values_list("pk", "generator_id"))
     found: dict[Pair, list[FrozenItem]] = defaultdict(list)
     for item in compared:
-        writers = frozenset(generators[pk] for card in item.cards for pk in card.candidates)
-        found[HUMAN if item.gold_card is not None else writers].append(item)
+        found[frozenset(generators[pk] for card in item.cards for pk in card.candidates)].append(item)
     return found
 
 
 def _side(item: FrozenItem, rotation: int, turned: Collection[int] = ()) -> int:
-    """Return 1 if the first card, or the human reply, stands on the left, and -1 if it stands on the right."""
+    """Return 1 if the first card stands on the left, and -1 if it stands on the right."""
     if item.card_count != 2:
         return 0
     order = item.order(rotation, turned)
-    first = min(order) if item.gold_card is None else item.gold_card
-    return 1 if order[0] == first else -1
+    return 1 if order[0] == min(order) else -1

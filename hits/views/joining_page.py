@@ -227,7 +227,7 @@ def _refuse(request: HttpRequest, link: OpenLink, caller: Caller, refused: WorkR
     elif outcome is not None and request.method == "POST":  # a look, by a crawler perhaps, is no departure
         version = link.offering.study.parsed_design.task.consent_version
         note_departure_from(request, link, outcome, version)
-    may_know = not part.done or _may_know(link, outcome)
+    may_know = not part.done or _may_know(caller, outcome)
     out = way_out(link, outcome, caller.id_there, caller.session) if outcome and may_know else None
     return tell(request, words.heading or "This did not work", words.message, out)
 
@@ -235,14 +235,14 @@ def _refuse(request: HttpRequest, link: OpenLink, caller: Caller, refused: WorkR
 def _thank(request: HttpRequest, link: OpenLink, caller: Caller) -> HttpResponse:
     message = "You have done all that there is for you in this study. Your answers are safe with us."
     outcome = outcome_for(link, caller.worker_id, caller.session)
-    out = way_out(link, outcome, caller.id_there, caller.session) if _may_know(link, outcome) else None
+    out = way_out(link, outcome, caller.id_there, caller.session) if _may_know(caller, outcome) else None
     return tell(request, "Thank you", message, out)
 
 
-def _may_know(link: OpenLink, outcome: Outcome | None) -> bool:
+def _may_know(caller: Caller, outcome: Outcome | None) -> bool:
     """Return whether somebody whose id has finished may read the code of this outcome. Where an id is all that the
     address says, a browser that handed nothing in reads none: a stranger may have typed the id."""
-    return outcome == Outcome.FINISHED or bool(link.session_parameter)
+    return outcome == Outcome.FINISHED or not caller.has_made_up_session
 
 
 def tell(request: HttpRequest, heading: str, message: str, out: HandBack | None = None) -> HttpResponse:

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.db.models import Q
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -22,7 +22,6 @@ from hits.background import send_once
 from hits.crowds import crowd_in
 from hits.designing import (
     DraftCheck,
-    Summary,
     check_draft,
     is_quick_to_plan,
     plan_as_json,
@@ -31,20 +30,18 @@ from hits.designing import (
     planned_measure,
     save_draft,
     summarise,
-    switch_crowd,
-    switch_protocol,
     why_not_planned,
 )
 from hits.errors import DesignProblem, StudyFrozen
 from hits.models import BackgroundJob, Study
 from hits.models.design import StudyDesign
-from hits.protocols import protocol_in
 from hits.tasks import plan_size_of_study
 from hits.views.choosing_filters import FILTERS, filter_chooser, pressed, wants_part_only
-from hits.views.setting_fields import SMALLEST_DESIGN, SettingField, set_setting
+from hits.views.setting_fields import SMALLEST_DESIGN, SettingField
 from hits.views.shown_pages import frame_of_draft
 from hits.views.study_form_rows import dataset_rows, screening_rows, warm_up_rows
 from hits.views.study_steps import STEPS, Step
+from hits.views.typed_drafts import SWITCHES, typed_and_told, typed_in
 from hits.views.waiting import wait_for_job
 
 ASK_AGAIN_AFTER = timedelta(minutes=1)
@@ -70,8 +67,10 @@ def _render_step(
     shown: str,
     status: int = 200,
     more: Mapping[str, Any] | None = None,
+    template: str = "hits/edit_study.html",
 ) -> HttpResponse:
-    """Render a step of the draft. `shown` tells the next save which stored values the page was made from."""
+    """Render a step of the draft, or a part of it. `shown` tells the next save which stored values the page was made
+    from."""
     checked = check_draft(study.design)
     problems = checked.problems
     context = {
@@ -86,7 +85,20 @@ def _render_step(
         **_extras(study, current, checked),
         **(more or {}),
     }
-    return render(request, "hits/edit_study.html", context, status=status)
+    return render(request, template, context, status=status)
+
+
+@require_POST
+def swap_fields(request: HttpRequest, name: str, step: str) -> HttpResponse:
+    """Render the fields of a step after another protocol or crowd was chosen there, with what is typed; nothing is
+    saved. Without JavaScript, saving does it."""
+    study = study_for(request.user, name=name)
+    current = next((found for found in STEPS if found.key == step), None)
+    if current is None or study.is_frozen:
+        return redirect("study", name=name)
+    shown = request.POST.get("shown", "")
+    study.design, told = typed_and_told(request.POST, study, step)
+    return _render_step(request, study, current, shown, more={"told": told}, template="hits/_step_fields.html")
 
 
 @require_http_methods(["GET", "POST"])
@@ -100,7 +112,7 @@ def choose_filters(request: HttpRequest, name: str) -> HttpResponse:
     if "go" in request.POST:  # without JavaScript, the form now stands at this address, with its own buttons
         return _save(request, study, current)
     stored = _fingerprint(current, study.design)
-    study.design, chooser = pressed(_typed(request.POST, study, CROWD), request.POST)
+    study.design, chooser = pressed(typed_in(request.POST, study, CROWD), request.POST)
     if not wants_part_only(request):
         shown = request.POST.get("shown", stored)
         return _render_step(request, study, current, shown, more={"chooser": chooser})
@@ -126,7 +138,8 @@ def _field_row(field: SettingField, study: Study, problems: list[DesignProblem])
         choices.sort(key=lambda choice: order.get(choice[0], len(order)))
     # A problem with one entry of a list (datasets.0.name) is shown at the list.
     own = [one.message for one in problems if one.field == field.path or one.field.startswith(f"{field.path}.")]
-    return {"field": field, "value": value, "choices": choices, "problems": own}
+    decides = field.path in SWITCHES
+    return {"field": field, "value": value, "choices": choices, "problems": own, "decides_fields": decides}
 
 
 def _extras(study: Study, step: Step, checked: DraftCheck) -> dict[str, Any]:
@@ -141,7 +154,7 @@ def _extras(study: Study, step: Step, checked: DraftCheck) -> dict[str, Any]:
         return {"chooser": filter_chooser(study.design)}
     if step.key in PLANNED_STEPS:
         return {
-            "summary": _summary_of(study.design, checked),
+            **_cost(study.design, checked),
             "not_planned": why_not_planned(study.design),
             "planned_measure": planned_measure(study.design),
         }
@@ -152,7 +165,7 @@ def _extras(study: Study, step: Step, checked: DraftCheck) -> dict[str, Any]:
 def preview_task(request: HttpRequest, name: str) -> HttpResponse:
     """Render the worker's page with what is typed at this moment; nothing is saved."""
     study = study_for(request.user, name=name)
-    return render(request, "hits/_task_preview.html", {"preview": _preview(_typed(request.POST, study, "task"))})
+    return render(request, "hits/_task_preview.html", {"preview": _preview(typed_in(request.POST, study, "task"))})
 
 
 @require_POST
@@ -160,8 +173,8 @@ def preview_cost(request: HttpRequest, name: str) -> HttpResponse:
     """Render cost and plan with what is typed at this moment in one of the steps that show them."""
     study = study_for(request.user, name=name)
     step = request.GET.get("step", "")
-    typed = _typed(request.POST, study, step if step in PLANNED_STEPS else PLANNED_STEPS[0])
-    return render(request, "hits/_summary.html", {"summary": _summary(typed)})
+    typed = typed_in(request.POST, study, step if step in PLANNED_STEPS else PLANNED_STEPS[0])
+    return render(request, "hits/_summary.html", _cost(typed, check_draft(typed)))
 
 
 @require_GET
@@ -195,7 +208,7 @@ def _plan_job(study: Study, difference: str) -> BackgroundJob:
 
 
 def _save(request: HttpRequest, study: Study, step: Step) -> HttpResponse:
-    typed, told = _typed_and_told(request.POST, study, step.key)
+    typed, told = typed_and_told(request.POST, study, step.key)
     stored = _fingerprint(step, study.design)
     if request.POST.get("shown", stored) not in (stored, _fingerprint(step, typed)):
         # Another tab or another member saved this step meanwhile: nobody's words are overwritten unseen.
@@ -223,56 +236,11 @@ def _save(request: HttpRequest, study: Study, step: Step) -> HttpResponse:
     return redirect("study", name=study.name)
 
 
-def _typed(post: QueryDict, study: Study, step_key: str) -> dict[str, Any]:
-    return _typed_and_told(post, study, step_key)[0]
-
-
-def _typed_and_told(post: QueryDict, study: Study, step_key: str) -> tuple[dict[str, Any], str]:
-    """Return the draft with what is typed in this step; and if that chooses another protocol or crowd, which changes
-    further settings, what to tell about these. The form is then shown again."""
-    settings = dict(study.design)
-    step = next(one for one in STEPS if one.key == step_key)
-    chosen = {}
-    for field in step.fields(settings):
-        if field.is_unchanged(post, settings) or (field.path in SWITCHES and not post.get(field.path)):
-            continue
-        if field.path in SWITCHES:
-            chosen[field.path] = field.read(post)
-        else:
-            settings = set_setting(settings, field.path, field.read(post))
-    # The form's other fields are still the former protocol's or crowd's, so they are read before.
-    told = ""
-    for path, name in chosen.items():
-        settings, told = SWITCHES[path](settings, name)
-    return settings, told
-
-
-def _switch_protocol(settings: dict[str, Any], name: str) -> tuple[dict[str, Any], str]:
-    switched, removed = switch_protocol(settings, name)
-    if protocol_in(switched) is protocol_in(settings):
-        return switched, ""
-    gone = f" Removed, because only the former one has them: {', '.join(removed)}." if removed else ""
-    return switched, f"People are asked in another way now: please read this step's texts and settings.{gone}"
-
-
-def _switch_crowd(settings: dict[str, Any], name: str) -> tuple[dict[str, Any], str]:
-    switched, told = switch_crowd(settings, name)
-    if crowd_in(switched) is crowd_in(settings):
-        return switched, ""
-    lead = "The study is meant for another crowd now: please read its settings here, its pay, and its texts."
-    return switched, " ".join([lead, *told])
-
-
-# Choosing another one of these changes other settings, too.
-SWITCHES = {"protocol": _switch_protocol, "crowd.name": _switch_crowd}
-
-
-def _summary(settings: dict[str, Any]) -> Summary | None:
-    return _summary_of(settings, check_draft(settings))
-
-
-def _summary_of(settings: dict[str, Any], checked: DraftCheck) -> Summary | None:
-    return None if checked.problems else summarise(StudyDesign.model_validate(settings), checked.selections)
+def _cost(settings: dict[str, Any], checked: DraftCheck) -> dict[str, Any]:
+    """Return what the panel of costs shows: the summary, or what has to be solved before there is one."""
+    if checked.problems:
+        return {"in_the_way": checked.problems}
+    return {"summary": summarise(StudyDesign.model_validate(settings), checked.selections)}
 
 
 def _preview(settings: dict[str, Any]) -> str | None:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.core.paginator import Paginator
-from django.db.models import Count
+from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
@@ -16,6 +16,7 @@ from hits.designing import (
     render_markdown,
     summarise,
     summarise_frozen,
+    usual_texts,
 )
 from hits.models import Study
 from hits.models.design import StudyDesign
@@ -39,7 +40,7 @@ def render_study(request: HttpRequest, study: Study, refused: Refused | None = N
     problems, chosen = checked.problems, checked.selections
     design = None if problems else study.parsed_design
     summary = summarise_frozen(study) if study.is_frozen else design and summarise(design, chosen)
-    hits = study.hits.annotate(item_count=Count("items")).order_by("number")
+    hits = study.hits.annotate(dialog_count=Count("items", filter=Q(items__repeats=None))).order_by("number")
     context = {
         "study": study,
         "problems": problems,
@@ -53,6 +54,7 @@ def render_study(request: HttpRequest, study: Study, refused: Refused | None = N
         "refused": refused,
         "public_orders": describe_public_orders(study),
         "waits": waits_of(study),
+        "usual_texts": usual_texts(design) if design and not study.is_frozen else {},
     }
     return render(request, "hits/study.html", context, status=STATUS if refused else 200)
 
@@ -76,10 +78,12 @@ def _design_rows(study: Study) -> list[dict[str, Any]]:
             "rows": [
                 {
                     "label": field.label,
-                    "value": _shown(field, field.value_in(study.design)),
+                    "value": _shown(field, value),
+                    "help": field.help if _is_nothing(value) else "",  # what nothing or 0 means
                     "is_markup": field.kind == "markdown",
                 }
                 for field in step.fields(study.design)
+                for value in [field.value_in(study.design)]
             ],
         }
         for step in STEPS
@@ -94,11 +98,24 @@ def _shown(field: SettingField, value: Any) -> Any:
         return render_markdown(value)
     if field.kind == "table":
         return table_in_words(value)
+    if field.kind == "screening":
+        return "\n".join(map(_rule_in_words, value)) or "none"
     words = dict(field.choices)
     chosen = value if isinstance(value, list) else [value]
     if all(isinstance(one, str) and one in words for one in chosen):  # a draft may hold what is no choice
         return ", ".join(words[one] for one in chosen) or "none"
     return _in_words(value)
+
+
+def _is_nothing(value: Any) -> bool:
+    return value in ("", [], "0", 0) and value is not False
+
+
+def _rule_in_words(rule: Any) -> str:
+    if not isinstance(rule, dict):
+        return str(rule)
+    parameters = ", ".join(f"{name} {in_short(value)}" for name, value in rule.items() if name != "rule")
+    return f"{rule.get('rule')} ({parameters})" if parameters else str(rule.get("rule"))
 
 
 def _in_words(value: Any) -> Any:

@@ -21,6 +21,7 @@ from generation.corpora.turn_model import BUCKETS, load_turn_model
 from generation.errors import CheckpointRefused
 from generation.networks.checkpoint_files import check_checkpoint
 from generation.networks.labeller import read_labeller
+from generation.networks.labeller_training import train_labeller
 from generation.networks.pool_vectors import open_vectors
 from generation.networks.reply_pool import Pool
 from generation.replaced_folders import replace_folder
@@ -98,6 +99,12 @@ def test_a_labeller_whose_words_are_none_is_refused(tmp_path: Path, odd: dict[st
             read_labeller(tmp_path / "labeller.safetensors")
 
 
+def test_a_text_that_names_a_label_teaches_none() -> None:
+    texts = [("sad", f"no no __label__evil {number}") for number in range(9)] + [("glad", "yes yes")] * 9
+
+    assert sorted(train_labeller(texts).labels) == ["glad", "sad"]
+
+
 def stored(value: Any) -> bytes:
     file = io.BytesIO()
     np.lib.format.write_array(file, np.asarray(value))
@@ -142,6 +149,7 @@ WRITE_AND_WAIT = """
 import sys, time
 from pathlib import Path
 from generation.replaced_folders import replace_folder
+from generation.networks.labeller_training import train_labeller
 with replace_folder(Path(sys.argv[1])) as new:
     (new / "model").write_bytes(bytes(1000))
     print("writing", flush=True)

@@ -4,6 +4,7 @@ import random
 from datetime import timedelta
 
 import pytest
+from django.contrib.auth.models import User
 
 from hits.access import pseudonym
 from hits.budgeting.amounts_due import bonus_points
@@ -15,6 +16,7 @@ from hits.paying import pay
 from hits.screening import find_flags
 from tests.hits.conftest import market
 from tests.hits.crowd import CrowdWorker, now, people, publish
+from tests.hits.voted import offered
 
 __all__ = ["market"]
 
@@ -149,3 +151,20 @@ def test_waiting_before_the_page_is_opened_or_after_helps_only_as_far_as_the_pag
 
     assert answers["active_ms"].sum() / 1000 == pytest.approx(expected, abs=5)
     assert answers["active_ms"].max() - answers["active_ms"].min() <= 1  # none is trusted more than another
+
+
+def test_where_the_human_reply_stood_so_far_does_not_tell_where_it_stands_next(
+    example_corpus: None, researcher: User, market: MTurkMarket
+) -> None:
+    """Whose sides were balanced, too, would know the last checkpoint of a HIT from the two before."""
+    offering = offered(market, analysis={})
+
+    for account in people()[:3]:
+        for hit in offering.study.hits.all():
+            CrowdWorker(hit, account)
+
+    for one in Assignment.objects.select_related("hit"):
+        gold = {item.position for item in one.hit.items.filter(is_checkpoint=True)}
+        assert len(gold) == 3
+        assert not gold & set(one.turned)
+    assert any(Assignment.objects.values_list("turned", flat=True))

@@ -60,6 +60,23 @@ def test_a_stranger_who_agrees_with_an_id_before_its_owner_has_finished_reads_no
     assert "DONE1" in worker.text()
 
 
+@pytest.mark.parametrize("session", ["", "not.plain", "~aaaaaaaaaaaaaaaaaaaaaaaaaa"])
+def test_a_stranger_reads_no_code_where_a_panel_has_sent_its_worker_without_a_sound_session(
+    example_corpus: None, transactional_db: None, session: str
+) -> None:
+    offering = offered(crowd={**FOR_LINKS, "max_hits_per_worker": 1})
+    back = "https://panel.example/done?s={session}&c={code}"
+    panel = make_link(offering, LinkSettings("Panel", "pid, sid", "redirect", back, {"finished": "DONE1"}), None, now())
+    worker = Visitor(panel, pid="1042", sid=session).agree()
+    told = worker.submit()
+
+    strangers = [Visitor(panel, pid="1042", sid=typed) for typed in (session, "", "S2")]
+
+    assert told["action"] == "https://panel.example/done?s=&c=DONE1"
+    assert not [one for one in strangers if "DONE1" in one.text()]
+    assert "DONE1" in worker.text()
+
+
 def test_who_uses_a_browser_after_somebody_else_is_not_taken_for_them(
     example_corpus: None, transactional_db: None
 ) -> None:

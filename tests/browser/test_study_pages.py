@@ -50,8 +50,8 @@ def test_the_form_gives_the_same_study_as_the_file(
     expect(page.get_by_text("Amazon announced the end of Mechanical Turk for 30 September 2026")).to_be_visible()
     check_accessibility(page)
     page.get_by_label("Meant for").select_option("mturk")  # as a file that names no crowd
-    page.get_by_role("button", name="Save and go on").click()
     expect(page.get_by_text("The study is meant for another crowd now")).to_be_visible()
+    expect(page.get_by_label("Height of the frame, in pixels")).to_be_visible()  # which only this crowd has
     page.get_by_role("button", name="Save and go on").click()
     expect(page.get_by_text("is $1.60 an hour, below your minimum of $7.25")).to_be_visible()
     check_accessibility(page)
@@ -160,6 +160,32 @@ def test_the_worker_s_page_and_the_cost_follow_what_is_typed(researcher_page: Pa
     expect(page.get_by_text("is $8.00 an hour.")).to_be_visible()
     expect(page.get_by_text("$60.48").first).to_be_visible()
     assert Study.objects.get(name="demo").design["pay"]["reward"] == "0.40"
+
+
+def test_the_fields_follow_the_way_of_asking_at_once(
+    researcher_page: Page, check_accessibility: CheckAccessibility
+) -> None:
+    page = researcher_page
+    create_study(DEMO, User.objects.get())
+    page.goto("/studies/demo/edit/task/")
+    page.get_by_label("Question above the replies").fill("Is it kind?")
+
+    page.get_by_label("How people are asked").focus()
+    page.get_by_label("How people are asked").select_option("likert")
+
+    expect(page.get_by_text("Criteria, one to seven")).to_be_visible()
+    expect(page.get_by_label("How people are asked")).to_be_focused()
+    expect(page.get_by_text("People are asked in another way now")).to_be_visible()
+    expect(page.get_by_label("Areas in order, one a line")).to_have_count(0)
+    expect(page.get_by_label("Question above the replies")).to_have_value("Is it kind?")
+    preview = page.frame_locator("iframe[title='The worker\\'s page before accepting']")
+    expect(preview.get_by_role("radio").first).to_be_attached()
+    check_accessibility(page)
+    page.get_by_role("button", name="Save and show the study").click()
+    expect(page.get_by_text("A draft.")).to_be_visible()
+    design = Study.objects.get().design
+    assert (design["protocol"], design["task"]["question"]) == ("likert", "Is it kind?")
+    expect(page.get_by_text("nothing can be changed once the HITs are built")).to_be_visible()
 
 
 def test_the_planner_answers_both_ways_round(researcher_page: Page, check_accessibility: CheckAccessibility) -> None:

@@ -61,6 +61,9 @@ def test_a_whole_hit_on_scales_by_pointer_with_a_reload(open_page: OpenPage, pub
     work.get_by_role("button", name="Validate").click()
     expect(work.get_by_text("2 of 3 replies fit so far")).to_be_visible()
     expect(work.locator("[data-reply='2']")).to_contain_text("Did anyone get new shelves?")
+    assert (
+        len({one["x"] for one in map(Locator.bounding_box, work.locator("[data-reply='2'] .scale").all()) if one}) == 1
+    )
     look(page, "warm-up-explained")
     work.get_by_role("button", name="Next").click()
 

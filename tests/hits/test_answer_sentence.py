@@ -83,6 +83,13 @@ def test_the_numbers_of_dialogs_are_said_to_be_too_low_where_few_workers_rated()
     assert "too low" not in said(10.0)
 
 
+def test_an_answer_about_one_of_several_criteria_begins_with_its_name(three: Results) -> None:
+    care = replace(three.main, criterion="care", label="Care & wit")
+    report = report_of(replace(three, criteria=(three.main, care)))
+
+    assert [one.main_answers[0].sentences[0].split(":")[0] for one in report.criteria] == ["overall", "Care & wit"]
+
+
 def test_what_the_planner_cant_say_is_said_to_be_so() -> None:
     same = analyse(drawn_frame(seed=5, one=ALSO, other=SAME), plan=Plan("share of best"))
     assert same.main.comparisons[0].comparisons[0].verdict == "not told apart"

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from hits.analysing import analyse, analyse_study
+from hits.analysing.separating import IN_ORDER
 from hits.batching import build_hits
 from hits.collecting import collect
 from hits.crowds.mturk.client import MTurkMarket
@@ -24,7 +25,7 @@ from hits.protocols import InvalidAnswer
 from hits.protocols.best_worst import SCALE, BestWorst
 from hits.protocols.checking_protocols import SMALLEST_DESIGN
 from hits.screening import screen
-from hits.stats import Estimate
+from hits.stats import Estimate, Undefined
 from simulated_crowd.channels import InProcess
 from simulated_crowd.judging import Judge
 from simulated_crowd.knowing import KnownDialog
@@ -184,13 +185,18 @@ def test_a_study_by_best_worst_scaling_goes_from_the_crowd_to_a_checked_bundle(
     screen(offering, now())
 
     assert set(Rating.objects.values_list("value", flat=True)) == {"best", "neither", "worst"}
-    means = {row.generator: row.mean_score for row in analyse_study(offering).main.table}
+    found = analyse_study(offering).main
+    means = {row.generator: row.mean_score for row in found.table}
     table = {name: mean.value for name, mean in means.items() if isinstance(mean, Estimate)}
     assert sorted(table, key=table.__getitem__) == ["parrot", "generic", "listener-small", "listener-large"]
     export_bundle(offering, tmp_path / "bundle")
     assert check_bundle(tmp_path / "bundle") == []
     methods = (tmp_path / "bundle" / "methods.md").read_text(encoding="utf-8")
     assert "marked the best reply and the worst one (best-worst scaling)" in methods
+    assert "No power analysis was made: the planner does not cover this way of asking" in methods
+    datasheet = (tmp_path / "bundle" / "datasheet.md").read_text(encoding="utf-8")
+    assert "Which of several replies are better than the others." in datasheet
+    assert {one.dialogs for one in found.separations} <= {Undefined(IN_ORDER)}
 
 
 def test_a_simulated_worker_ranks_replies_and_one_who_never_looks_marks_the_same_places() -> None:

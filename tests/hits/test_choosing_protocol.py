@@ -11,7 +11,7 @@ from hits.models import Study
 from hits.models.design import Part
 from hits.protocols import PROTOCOLS, OwnSetting
 from tests.conftest import DEMO
-from tests.hits.test_study_form import STEPS, send_back, shown_fields
+from tests.hits.test_study_form import STEPS, fields_in, send_back, shown_fields
 from tests.hits.toy_duels import Duels
 from tests.hits.toy_scales import Scales, ScalesDesign, ScalesWarmUp
 from tests.pages import html_of
@@ -190,3 +190,47 @@ def test_the_planner_says_that_it_can_t_plan_a_protocol_rather_than_plan_areas(r
     assert said in plan
     Study.objects.update(design=DEMO)
     assert "Difference that you want to find" in html_of(researcher_client.get("/studies/demo/edit/plan/"))
+
+
+# --- The fields follow the choice at once ----------------------------------------------------------------------------
+
+
+def swapped(client: Client, fields: dict[str, Any]) -> dict[str, Any]:
+    """Choose in the form, without saving, and return what the form then holds."""
+    typed = {**shown_fields(client, "demo", "task"), **fields}
+    answer = client.post("/studies/demo/edit/task/fields/", typed)
+    assert answer.status_code == 200
+    return {"shown": typed["shown"], **fields_in(html_of(answer))}
+
+
+def test_choosing_a_protocol_shows_its_fields_with_what_is_typed_and_saves_nothing(
+    draft: Study, researcher_client: Client
+) -> None:
+    before = draft.design
+    form = swapped(researcher_client, {"protocol": "scales", "task.title": "Typed already"})
+
+    assert "task.criteria.question" in form
+    assert "task.areas" not in form
+    assert form["task.title"] == ["Typed already"]
+    draft.refresh_from_db()
+    assert draft.design == before
+    saved = researcher_client.post("/studies/demo/edit/task/", {**form, "task.layout": "grid", "go": "plan"})
+    assert saved["Location"] == "/studies/demo/edit/plan/"  # everything was read already
+    draft.refresh_from_db()
+    assert (draft.design["protocol"], draft.design["task"]["layout"]) == ("scales", "grid")
+    assert draft.design["task"]["title"] == "Typed already"
+    assert check_draft(draft.design).problems == []
+
+
+def test_who_chooses_the_stored_protocol_again_has_its_settings_again(draft: Study, researcher_client: Client) -> None:
+    before = draft.design
+    there = swapped(researcher_client, {"protocol": "scales"})
+
+    typed = {**there, "protocol": "areas", "task.title": "Anew"}
+    back = fields_in(html_of(researcher_client.post("/studies/demo/edit/task/fields/", typed)))
+
+    assert "Good" in back["task.areas"][0]
+    assert back["task.title"] == ["Anew"]
+    researcher_client.post("/studies/demo/edit/task/", {**back, "shown": there["shown"]})
+    draft.refresh_from_db()
+    assert draft.design == {**before, "task": {**before["task"], "title": "Anew"}}

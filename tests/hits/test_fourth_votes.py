@@ -210,7 +210,7 @@ def test_pages_and_bundle_say_how_far_fourth_votes_are(
     methods = (tmp_path / "bundle" / "methods.md").read_text()
 
     assert said == (
-        "9 items have three votes that all differ. 7 fourth votes were asked for, and 7 came in. "
+        "9 items have three votes that all differ on a question. 7 fourth votes were asked for, and 7 came in. "
         "2 items undecided: no budget for a fourth vote."
     )
     assert "42 pairs of replies, 33 were unanimous, 9 needed a fourth vote, and 2 have no verdict" in methods

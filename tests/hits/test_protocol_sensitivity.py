@@ -129,6 +129,8 @@ def test_the_command_rehearses_studies_that_nobody_has_rated(studies: list[Study
     assert "Simulated: not for publication" in told
     assert f"{names[1]} (pairs) surely needs fewer minutes than {names[0]} (areas) for" in told
     assert "generic and listener-large" in told
+    assert "Mind: they have 60, 20 dialogs" in told
+    assert "an hour at most, with fees; ratios of money contain that" in told
     assert "Kendall's tau" in told
     assert told == _told(names, simulate=3)
 

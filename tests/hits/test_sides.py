@@ -27,17 +27,15 @@ MODELS = ["generic", "listener-large", "parrot"]  # three pairs; two or three it
 
 def shown_sides(offering: Offering) -> Iterator[tuple[str, frozenset[str], tuple[int, int], int]]:
     """Yield, for each item that somebody opened: the worker, the pair, block and position, and 1 if the first of the
-    two stood on the left. At checkpoints, the pair is the human reply alone."""
+    two stood on the left; nothing of checkpoints."""
     names = dict(Candidate.objects.values_list("pk", "generator__name"))
     for one in Assignment.objects.filter(offering=offering).select_related("hit"):
         for item in frozen_hit(offering.study.key, one.hit.number, offering).items:
-            if item.card_count != 2:
+            if item.card_count != 2 or item.gold_card is not None:
                 continue
             order = item.order(one.rotation, one.turned)
-            is_human = item.gold_card is not None
-            first = item.gold_card if is_human else 0
-            pair = frozenset() if is_human else frozenset(names[pk] for card in item.cards for pk in card.candidates)
-            yield one.crowd_worker_id, pair, (one.hit.block, item.position), 1 if order[0] == first else -1
+            pair = frozenset(names[pk] for card in item.cards for pk in card.candidates)
+            yield one.crowd_worker_id, pair, (one.hit.block, item.position), 1 if order[0] == 0 else -1
 
 
 def imbalances(offering: Offering) -> tuple[set[int], Counter[int]]:

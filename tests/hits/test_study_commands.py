@@ -36,6 +36,10 @@ def test_a_file_becomes_a_costed_study_and_its_hits() -> None:
         "listener-small with parrot\n"
         "  the pairs share an error of 5 %, so that each is tested at 0.83 %: fewer pairs are found more easily\n"
         "  verdicts are given when 60 dialogs are rated; until then, results are interim\n"
+        "  Before its HITs are built, look at consent: The text is the one that EvalPlatform comes with: let whoever "
+        "approves your study read it.\n"
+        "  Before its HITs are built, look at contact: Not said: who runs the study (task.requester) and how workers "
+        "reach you (task.contact).\n"
     )
     assert built.startswith("Built 6 HITs with 60 items, 18 of them checkpoints.\nManifest ")
     assert again.replace("Built before, nothing changed:", "Built") == built

@@ -73,8 +73,12 @@ class FormReader(HTMLParser):
 
 def shown_fields(client: Client, name: str, step: str) -> dict[str, list[str]]:
     """Opens a step, and returns what a browser would send if it was saved without a change."""
+    return fields_in(html_of(client.get(f"/studies/{name}/edit/{step}/")))
+
+
+def fields_in(page: str) -> dict[str, list[str]]:
     reader = FormReader()
-    reader.feed(html_of(client.get(f"/studies/{name}/edit/{step}/")))
+    reader.feed(page)
     data: dict[str, list[str]] = {}
     for field, value in reader.fields:
         data.setdefault(field, []).append(value)
@@ -101,12 +105,7 @@ def test_a_step_that_was_saved_elsewhere_meanwhile_is_not_overwritten_unseen(res
     assert 'value="7"' in html_of(refused)
     assert parse_design(Study.objects.get().design).pay.reward_cents == 250
 
-    reader = FormReader()
-    reader.feed(html_of(refused))
-    again: dict[str, list[str]] = {}
-    for field, value in reader.fields:
-        again.setdefault(field, []).append(value)
-    assert researcher_client.post(address, again).status_code == 302
+    assert researcher_client.post(address, fields_in(html_of(refused))).status_code == 302
     assert parse_design(Study.objects.get().design).hits.assignments == 7
 
 
@@ -281,3 +280,19 @@ def test_the_study_s_page_shows_a_table_of_settings_in_words(researcher_client: 
         in html
     )
     assert " sense · Question: Does it make sense? · Points: 5</dd>" in html
+
+
+@pytest.mark.usefixtures("example_corpus")
+def test_the_cost_panel_names_what_is_in_the_way_and_the_design_says_what_nothing_means(
+    researcher_client: Client,
+) -> None:
+    create_study({**DEMO, "screening": [{"rule": "too_few_points", "points": 1}]}, User.objects.get())
+
+    cost = html_of(
+        researcher_client.post("/studies/demo/preview/cost/", {"hits.dialogs": "2", "pay.bonus_points": "9"})
+    )
+    study = html_of(researcher_client.get("/studies/demo/"))
+
+    assert "<code>pay.bonus_points</code>: 9 points can never be won" in cost
+    assert '>0 <span class="small">0: as many as one likes</span>' in study
+    assert "too_few_points (points 1)" in study

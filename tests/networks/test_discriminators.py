@@ -86,6 +86,8 @@ def test_made_and_human_replies_swapped_negate_the_loss_without_the_penalty() ->
 
     assert float(forth.detach().abs().min()) > 1e-3
     torch.testing.assert_close(forth, -back, atol=1e-4, rtol=1e-4)
+    made, human = (discriminator.judge(reply, lengths, feedback, context) for reply in (one, other))
+    torch.testing.assert_close(forth, made - human, atol=1e-4, rtol=1e-4)
 
 
 def test_the_penalty_wants_gradients_of_length_one() -> None:
@@ -133,6 +135,18 @@ def test_the_discriminators_gradient_reaches_the_generator_by_its_weight(without
 
     torch.testing.assert_close(weightless, alone)
     assert sum(float((one - other).norm()) for one, other in zip(weighted, alone, strict=True)) > 1e-3
+
+
+def test_what_the_discriminators_find_better_lowers_the_generator_s_loss() -> None:
+    both = opponents()
+
+    before = score_against_discriminators(both, BATCH).minimised
+    with torch.no_grad():
+        both.discriminators.semantic.output.bias.add_(1)  # it judges every reply to be better by 1
+    after = score_against_discriminators(both, BATCH).minimised
+
+    assert before is not None
+    torch.testing.assert_close(after, before - 1)
 
 
 def test_a_step_of_the_discriminators_leaves_the_generator_alone() -> None:

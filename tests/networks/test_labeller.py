@@ -12,11 +12,11 @@ from generation.contexts import Context
 from generation.errors import CheckpointRefused, TrainingRefused
 from generation.networks.checkpoint import load_checkpoint
 from generation.networks.labeller import LABELLER, Labeller, read_labeller, save_labeller, tokens_of
+from generation.networks.labeller_training import accuracy, emotions_of, load_labeller, train_fasttext, train_labeller
 from generation.networks.retrieval import train_words
 from generation.networks.retriever import texts_of
 from generation.registry import load_kind
 from generation.training.context_pairs import Source
-from generation.training.labeller_training import accuracy, emotions_of, load_labeller, train_fasttext, train_labeller
 from tests.conftest import ROOT
 from tests.networks.training_runs import THINGS, Killed, Listener, Run, assert_same_tensors
 

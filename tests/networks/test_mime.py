@@ -13,7 +13,7 @@ from generation.errors import CheckpointRefused
 from generation.networks.checkpoint import Checkpoint
 from generation.networks.families import load_family
 from generation.networks.mime import ABLATIONS, GROUPING, MIMICRY, STOCHASTICITY, Mime, MimeConfig, score_mime
-from generation.networks.mime_emotions import POSITIVE, Normal
+from generation.networks.mime_emotions import POSITIVE, EmotionGroup, Normal
 from tests.networks.empathy_networks import TURNS, small_network, small_words
 
 IDS = torch.tensor([[6, 9, 10, 11], [6, 12, 1, 1]])
@@ -41,6 +41,27 @@ def test_divergences_of_normal_distributions_have_the_known_values() -> None:
 
     wide = Normal(zero[:, :1], torch.tensor([[math.log(4)]]))
     assert wide.divergence_from(Normal(zero[:, :1], zero[:, :1])).tolist() == pytest.approx([0.80685], abs=1e-5)
+
+
+def test_a_draw_lies_as_many_deviations_from_the_mean_as_its_noise_says() -> None:
+    mean, variance, noise = torch.tensor([[1.0, 1.0]]), torch.tensor([[9.0, 0.25]]), torch.tensor([[2.0, -2.0]])
+
+    assert Normal(mean, variance.log()).draw(noise).tolist() == [pytest.approx([7, 0], abs=1e-6)]
+
+
+def test_the_loss_of_a_group_is_a_divergence_and_the_cross_entropy_of_its_mixture() -> None:
+    group = EmotionGroup(4, [0, 2, 3], is_stochastic=True)
+    with torch.no_grad():
+        for parameter in group.parameters():
+            parameter.zero_()  # so the prior has mean 0 and variance 1, and the mixture is a third of each emotion
+        group.posterior.mean.bias.fill_(1)
+        group.posterior.log_variance.bias.fill_(math.log(4))
+
+    vector, emotions, logits = torch.randn(1, 4), torch.randn(32, 4), torch.randn(1, 32)
+    _, loss = group.mix_for_training(vector, torch.randn(1, 4), emotions, vector, logits)
+
+    divergence = 0.5 * (4 + 1 - 1 - math.log(4))
+    assert loss.tolist() == pytest.approx([4 * divergence + math.log(3)], abs=1e-5)
 
 
 PARAMETERS = 3_082_465 - 109_833 - 320_150  # of the published code; of it unused; its second encoder
@@ -94,6 +115,7 @@ def test_the_polarity_decides_unless_mimicry_is_left_out() -> None:
     assert not torch.allclose(predict(small_mime(), JOYFUL), predict(small_mime(), SAD), atol=1e-3)
     for without in (MIMICRY, GROUPING):
         torch.testing.assert_close(predict(small_mime(without), JOYFUL), predict(small_mime(without), SAD))
+    torch.testing.assert_close(predict(small_mime(MIMICRY)), predict(small_mime(), JOYFUL))  # positive emotions first
 
 
 def test_replies_depend_on_their_own_seed_alone_unless_stochasticity_is_left_out() -> None:

@@ -21,7 +21,7 @@ from generation.networks.labeller import MOST_LABEL_TOKENS
 from generation.networks.pool_vectors import best_replies, open_vectors
 from generation.networks.reply_pool import make_pool
 from generation.networks.retrieval import RetrievalTransformer, train_words
-from generation.networks.retrieval_hf import MINILM, start_from
+from generation.networks.retrieval_hf import MINILM, EncoderRetrieval, EncoderRetrievalConfig, start_from
 from generation.networks.retrieval_texts import RetrievalConfig, RetrievalTexts
 from generation.networks.unfilled import build_unfilled
 from generation.registry import load_kind
@@ -250,3 +250,23 @@ def test_two_encoders_of_hugging_face_are_trained_saved_and_answer(
     with pytest.raises(TrainingRefused, match="can't be started from") as refused:
         start_from(str(tmp_path / "nowhere"), "retrieval-hf", {})
     assert "\n" not in str(refused.value)
+
+
+def test_an_encoder_with_code_of_its_own_is_refused_and_nobody_is_asked_to_run_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+
+    def refuse(prompt: str = "") -> str:
+        asked.append(prompt)
+        return "n"
+
+    monkeypatch.setattr("builtins.input", refuse)
+    sizes: dict[str, Any] = {"width": 8, "heads": 1, "layers": 1, "feed_forward": 8, "vocabulary_size": 9}
+    # The library has this config, but no model for it, so that it would look for one in the named repository.
+    encoder = {"model_type": "clap_text_model", "auto_map": {"AutoModel": "somebody/evil--model.Evil"}}
+
+    with pytest.raises(CheckpointRefused, match="custom code"):
+        EncoderRetrieval(EncoderRetrievalConfig("retrieval-hf", encoder=encoder, **sizes))
+
+    assert asked == []

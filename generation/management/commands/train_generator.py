@@ -100,7 +100,7 @@ docs/training.md has recipes and their results."""
             sizes.add_argument(_as_option(name), type=float if name == "dropout" else int)
         own = parser.add_argument_group("options that only some kinds have")
         for name, option in _OPTIONS.items():
-            told = f"{option.about} ({_of_whom(name)}; default {option.default})"
+            told = f"{option.about} ({_of_whom(name)}; default {option.default or 'none'})"
             own.add_argument(_as_option(name), type=type(option.default), help=told)
         training = parser.add_argument_group("training")
         for field in fields(TrainingSettings):

@@ -33,7 +33,7 @@ is printed. Texts are shuffled, put into lower case and split from their punctua
 
     def handle(self, *args: Any, **options: Any) -> None:
         from generation.networks.labeller import save_labeller
-        from generation.training.labeller_training import accuracy, train_labeller
+        from generation.networks.labeller_training import accuracy, train_labeller
 
         if options["out"].suffix != ".safetensors":
             raise CommandError("--out names a file that ends in .safetensors.")
@@ -50,8 +50,8 @@ is printed. Texts are shuffled, put into lower case and split from their punctua
 
 
 def _read_texts(options: dict[str, Any]) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    from generation.networks.labeller_training import emotions_of, read_labelled_lines
     from generation.training.context_pairs import Source
-    from generation.training.labeller_training import emotions_of, read_labelled_lines
     from generation.training.plan import HELD_OUT_OF, Data
 
     if options["texts"]:

@@ -2,8 +2,8 @@
 
 Ids from outside are taken as they are only if they are plain; of any other, such as an e-mail address, only a keyed
 hash is kept. Anyone can type an id, so a visit has a session as well: what is handed in is to its credit alone. Where
-the address names no session, each browser is one, and keeps it in a cookie. A signed form ties the agreement to the
-page that showed the consent text, and to who read it.
+the address names no plain session, each browser is one, and keeps it in a cookie. A signed form ties the agreement to
+the page that showed the consent text, and to who read it.
 """
 
 import hashlib
@@ -25,6 +25,7 @@ from hits.models import Departure, Entrant, OpenLink, Outcome
 PLAIN = re.compile(r"[A-Za-z0-9_-]+")
 MOST_LETTERS = 64
 MADE_UP = re.compile(r"[a-z2-7]{26}")
+MADE_UP_SESSION = "~"  # no plain one begins so
 # What programs write where they know no id. All who came as it would be one person.
 NOBODY = {"null", "none", "undefined", "nan", "nil"}
 
@@ -43,6 +44,10 @@ class Caller:
     worker_id: str
     id_there: str = ""
     session: str = ""
+
+    @property
+    def has_made_up_session(self) -> bool:
+        return self.session.startswith(MADE_UP_SESSION)
 
 
 def identify(link: OpenLink, parameters: Mapping[str, str], cookie: str) -> Caller:
@@ -67,17 +72,17 @@ def identify(link: OpenLink, parameters: Mapping[str, str], cookie: str) -> Call
             "underscores here, up to 50 of them."
         )
     worker_id = f"{link.prefix}_{there}" if plain else f"{link.prefix}_{_hash_of(link, there)}"
-    if not link.session_parameter:
-        return Caller(worker_id, there if plain else "", _session_in(cookie, worker_id) or _make_up())
-    session = parameters.get(link.session_parameter, "").strip()
-    return Caller(worker_id, there if plain else "", session if is_plain(session) else "")
+    session = parameters.get(link.session_parameter, "").strip() if link.session_parameter else ""
+    if not is_plain(session):
+        session = _session_in(cookie, worker_id) or f"{MADE_UP_SESSION}{_make_up()}"
+    return Caller(worker_id, there if plain else "", session)
 
 
 def cookie_of(link: OpenLink, caller: Caller) -> str:
     """Return what the browser of somebody who takes part keeps: who it is, or else which session, of which worker."""
     if not link.worker_parameter:
         return caller.worker_id.removeprefix(f"{link.prefix}_")
-    return "" if link.session_parameter else _cookie_signer.sign(f"{caller.worker_id}:{caller.session}")
+    return _cookie_signer.sign(f"{caller.worker_id}:{caller.session}") if caller.has_made_up_session else ""
 
 
 def know_again(link: OpenLink, caller: Caller, cookie: str) -> Caller:
@@ -85,8 +90,13 @@ def know_again(link: OpenLink, caller: Caller, cookie: str) -> Caller:
     session."""
     if not link.worker_parameter:
         return identify(link, {}, cookie or cookie_of(link, caller))
-    session = "" if link.session_parameter else _session_in(cookie, caller.worker_id)
+    session = _session_in(cookie, caller.worker_id) if caller.has_made_up_session else ""
     return replace(caller, session=session or caller.session)
+
+
+def session_there(session: str) -> str:
+    """Return what the service behind a link may be told of a session: nothing of one that we made up."""
+    return "" if session.startswith(MADE_UP_SESSION) else session
 
 
 def _session_in(cookie: str, worker_id: str) -> str:

@@ -13,6 +13,7 @@ from django.conf import settings
 from evalplatform.environment import LOOPBACK
 from evalplatform.errors import EvalPlatformError
 from hits.crowds.coming_and_going import HandBack, Way
+from hits.crowds.link.entering import session_there
 from hits.models import OpenLink, Outcome
 
 PLACEHOLDERS = ("worker", "session", "code")
@@ -25,7 +26,7 @@ def way_out(link: OpenLink, outcome: Outcome, id_there: str, session: str, own_c
     """
     code = link.codes.get(outcome, "") or own_code
     if link.way == OpenLink.Way.REDIRECT and _leads_out(link, outcome):
-        filled = fill_address(link.address, {"worker": id_there, "session": session, "code": code})
+        filled = fill_address(link.address, {"worker": id_there, "session": session_there(session), "code": code})
         return HandBack(Way.REDIRECT, code, filled)
     return HandBack(Way.CODE, code) if code else None
 
@@ -74,6 +75,6 @@ def check_address(template: str) -> str:
 
 def joining_path(link: OpenLink, id_there: str = "", session: str = "") -> str:
     """Return path and query of the link's page, for somebody whose id we know."""
-    named = {link.worker_parameter: id_there, link.session_parameter: session}
+    named = {link.worker_parameter: id_there, link.session_parameter: session_there(session)}
     query = urlencode({name: value for name, value in named.items() if name and value})
     return f"/join/{link.key}/" + (f"?{query}" if query else "")

@@ -16,6 +16,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from evalplatform.errors import EvalPlatformError
+from hits.crowds.link.entering import session_there
 from hits.crowds.link.guarded_requests import Answer, NotSent, request_once
 from hits.crowds.link.leaving import fill_address
 from hits.models import Assignment, Entrant, Event, Offering, Outcome, ServerCall
@@ -43,7 +44,7 @@ class Called:
 def intend_call(entrant: Entrant, session: str, assignment: Assignment, now: datetime) -> None:
     link = entrant.link
     code = link.codes.get(Outcome.FINISHED, "")
-    values = {"worker": entrant.id_there, "session": session, "code": code}
+    values = {"worker": entrant.id_there, "session": session_there(session), "code": code}
     address = fill_address(link.address, values)
     ServerCall.objects.get_or_create(
         assignment=assignment, defaults={"link": link, "address": address, "intended_at": now, "next_at": now}

@@ -5,7 +5,15 @@ from django.contrib.auth.models import User
 from django.core.management.base import CommandParser
 
 from evalplatform.errors import EvalPlatformError
-from hits.designing import check_study_style, create_study, read_study_file, select_dialogs, style_warning, summarise
+from hits.designing import (
+    check_study_style,
+    create_study,
+    read_study_file,
+    select_dialogs,
+    style_warning,
+    summarise,
+    usual_texts,
+)
 from hits.management.study_command import StudyCommand
 
 
@@ -33,6 +41,8 @@ In the pages a study is seen by its owner, by the members whom the owner invites
             self.stdout.write(f"  {line}")
         for line in style_warning(check_study_style(design, select_dialogs(design)).as_json()):
             self.stdout.write(f"  {line}")
+        for about, words in usual_texts(design).items() if not study.is_frozen else ():
+            self.stdout.write(f"  Before its HITs are built, look at {about.lower()}: {words}")
 
 
 def _owner(name: str | None) -> User | None:

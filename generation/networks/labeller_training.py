@@ -44,7 +44,7 @@ def train_fasttext(texts: Sequence[Labelled], seed: int = 0, **settings: Any) ->
     with tempfile.TemporaryDirectory() as folder:
         lines, model = Path(folder) / "lines.txt", Path(folder) / "model.bin"
         with lines.open("w", encoding="utf-8") as file:
-            file.writelines(f"{MARK}{_one_word(label)} {' '.join(tokens_of(text))}\n" for label, text in texts)
+            file.writelines(f"{MARK}{_one_word(label)} {' '.join(_words_of(text))}\n" for label, text in texts)
         told = json.dumps({"thread": 1, "verbose": 0, "seed": seed, **SETTINGS, **settings})
         command = [sys.executable, "-c", _TRAIN, str(lines), str(model), told]
         environment = {**os.environ, "MALLOC_MMAP_THRESHOLD_": "65536"}
@@ -99,6 +99,11 @@ def read_labelled_lines(path: Path) -> list[Labelled]:
             raise DataRefused(f"{path}, line {number}: write a label, a tab and a text.")
         found.append((label.strip(), text))
     return found
+
+
+def _words_of(text: str) -> list[str]:
+    """Return a text's tokens but for those that fastText would take for a label, which anybody can type."""
+    return [token for token in tokens_of(text) if not token.startswith(MARK)]
 
 
 def _one_word(label: str) -> str:
