@@ -192,7 +192,7 @@ def _cut_weights(folder: Path) -> None:
         (lambda folder: edit_config(folder, vocabulary_size=9), "its tokenizer has"),
         (lambda folder: (folder / "tokenizer.json").write_text("{}"), "is not a tokenizer"),
         (_drop_weights, "reply_projection.weight has shape nothing"),
-        (_cut_weights, "its header promises"),
+        (_cut_weights, "bytes instead of"),
     ],
 )
 @pytest.mark.parametrize("kind", KINDS)

@@ -108,7 +108,7 @@ def test_an_empdg_answers_with_and_without_discriminators_but_not_with_broken_on
     assert replies[0] == replies[1]
     path = tmp_path / "both" / "discriminators.safetensors"
     path.write_bytes(path.read_bytes()[:-4])
-    with pytest.raises(CheckpointRefused, match=r"discriminators.safetensors has .* bytes instead of"):
+    with pytest.raises(CheckpointRefused, match=r"discriminators.safetensors is broken: it has .* bytes instead of"):
         kind.load(str(tmp_path / "both"), {}, "cpu")
     other = small_network("empdg", without="emotion-words")
     assert isinstance(other, Empdg)
