@@ -55,9 +55,6 @@ class Effort:
     cents: float
     currency: str
 
-    def share(self, of: float) -> "Effort":
-        return Effort(round(self.ratings * of), self.minutes * of, self.cents * of, self.currency)
-
 
 @dataclass(frozen=True)
 class SeenBy:
